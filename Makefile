@@ -1,0 +1,43 @@
+# The two commands that matter: make demo, make test.  Both set up everything in .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+SETUP := .venv/.installed
+
+export COHMM_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data))
+
+.PHONY: help demo test lint bench clean
+
+help:
+	@echo "make demo   sample a known model, count, decode, and say how well it went"
+	@echo "make test   linters, types, layers and all tests"
+	@echo "make lint   linters, types and layers alone"
+	@echo "make bench  speed and memory, side by side with peers"
+	@echo "make clean  remove .venv and everything that was made"
+
+$(SETUP): pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "cohmm needs Python 3.11 or newer; $(PYTHON) was not found"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "cohmm needs Python 3.11 or newer; $(PYTHON) is older (make PYTHON=/path/to/python3.11)"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) has no venv module: install it (Debian: apt-get install python3-venv)"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]'
+	@touch $@
+
+demo: $(SETUP)
+	@$(BIN)/cohmm demo
+
+test: lint
+	$(BIN)/python -m pytest -n auto
+
+lint: $(SETUP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --verbose
+
+bench: $(SETUP)
+	$(BIN)/python benchmarks/inference.py
+
+clean:
+	rm -rf .venv cohmm-demo
+	find . -name __pycache__ -prune -exec rm -rf {} +

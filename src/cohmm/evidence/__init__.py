@@ -1,0 +1,1 @@
+"""From data to evidence: sequences, and counts that add up."""

@@ -1,0 +1,182 @@
+"""Triple counts: how often a is followed by b and then by c."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from cohmm import storage
+from cohmm.evidence.sequences import Sequences, Unseen
+from cohmm.evidence.vocabulary import Vocabulary, as_vocabulary, codes_in, unite
+from cohmm.kernels import counting
+from cohmm.kernels.compiled import Ints
+from cohmm.kernels.threads import run, split
+
+MOST_SYMBOLS = 2_000_000  # N cubed must fit a 64-bit key
+DENSE_CELLS = 2**22  # a table of all triples is used up to here
+PART = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Triples:
+    """The triples that occur, and how often.
+
+    Parameters
+    ----------
+    triples : int32 array, (n, 3)
+        The distinct triples (a, b, c), in order.
+    counts : int64 array, (n,)
+        How often each occurs.
+    n_symbols : int
+        N, the number of symbols.
+    vocabulary : tuple or None
+        The labels of the symbols, where they have labels.
+
+    >>> count_triples([0, 1, 0, 1, 0]) + count_triples([0, 1, 0])
+    Triples(2 symbols, 2 distinct of 4 triples)
+    """
+
+    triples: Ints
+    counts: Ints
+    n_symbols: int
+    vocabulary: Vocabulary | None = None
+
+    def __post_init__(self) -> None:
+        if self.triples.shape != (len(self.counts), 3):
+            raise ValueError(f"{len(self.counts)} counts for triples of shape {self.triples.shape}")
+        if self.vocabulary is not None and len(self.vocabulary) != self.n_symbols:
+            raise ValueError(
+                f"there are {len(self.vocabulary)} labels for {self.n_symbols} symbols"
+            )
+
+    @property
+    def n_triples(self) -> int:
+        """How many triples were counted."""
+        return int(self.counts.sum())
+
+    def __add__(self, other: object) -> Triples:
+        if other == 0:  # so that sum() works
+            return self
+        if not isinstance(other, Triples):
+            return NotImplemented
+        if (self.vocabulary is None) != (other.vocabulary is None):
+            raise ValueError("counts of labels and counts of numbers do not add up")
+        if self.vocabulary is None:
+            vocabulary, n = None, max(self.n_symbols, other.n_symbols)
+        else:
+            vocabulary = unite(self.vocabulary, cast(Vocabulary, other.vocabulary))
+            n = len(vocabulary)
+        keys = np.concatenate([self._keys(vocabulary, n), other._keys(vocabulary, n)])
+        return _from_keys(*_merge(keys, np.concatenate([self.counts, other.counts])), n, vocabulary)
+
+    __radd__ = __add__
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Triples):
+            return NotImplemented
+        return (
+            self.n_symbols == other.n_symbols
+            and self.vocabulary == other.vocabulary
+            and np.array_equal(self.triples, other.triples)
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _keys(self, vocabulary: Vocabulary | None, n: int) -> Ints:
+        triples = self.triples.astype(np.int64)
+        if vocabulary is not None and vocabulary != self.vocabulary:
+            triples = codes_in(cast(Vocabulary, self.vocabulary), vocabulary)[triples].astype(
+                np.int64
+            )
+        return (triples[:, 0] * n + triples[:, 1]) * n + triples[:, 2]
+
+    def __repr__(self) -> str:
+        return (
+            f"Triples({self.n_symbols:,} symbols, {len(self.counts):,} distinct "
+            f"of {self.n_triples:,} triples)"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file, whole or not at all."""
+        header = {"n_symbols": self.n_symbols, "vocabulary": self.vocabulary}
+        storage.save(path, "triples", header, {"triples": self.triples, "counts": self.counts})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Triples:
+        """Read counts that `save` wrote."""
+        header, arrays = storage.load(path, "triples")
+
+        def build() -> Triples:
+            labels = header["vocabulary"]
+            vocabulary = None if labels is None else as_vocabulary(labels)
+            return cls(arrays["triples"], arrays["counts"], header["n_symbols"], vocabulary)
+
+        return cast(Triples, storage.reading(path, build))
+
+
+def count_triples(
+    X: Any,
+    lengths: Iterable[int] | None = None,
+    *,
+    vocabulary: Iterable[Any] | None = None,
+    n_symbols: int | None = None,
+    unseen: Unseen = "error",
+) -> Triples:
+    """Count three symbols in a row, in one pass; the data as `Sequences.of` reads it.
+
+    Triples never cross the border of two sequences, nor count where one is missing.
+
+    >>> count_triples([0, 1, 0, 1, 0]).triples
+    array([[0, 1, 0],
+           [1, 0, 1]], dtype=int32)
+    """
+    data = Sequences.of(X, lengths, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen)
+    counts = triple_counts(data)
+    if not len(counts.counts):
+        raise ValueError(
+            f"there is no triple: {len(data)} sequences, the longest of {data.lengths.max()} "
+            "symbols, never have three observations in a row"
+        )
+    return counts
+
+
+def triple_counts(data: Sequences) -> Triples:
+    """`count_triples` of `Sequences`, where counting no triple at all is no mistake."""
+    n = data.n_symbols
+    if n > MOST_SYMBOLS:
+        raise ValueError(f"triples of {n:,} symbols: at most {MOST_SYMBOLS:,} can be counted")
+    parts = split(len(data.symbols), -(-len(data.symbols) // PART))
+
+    def count(first: int, stop: int) -> tuple[Ints, Ints]:
+        keys = np.empty(stop - first, np.int64)
+        size = counting.triple_keys(data.symbols, data.offsets, (first, stop), n, keys)
+        if n**3 <= DENSE_CELLS:
+            table = np.zeros(n**3, np.int64)
+            counting.count_keys(keys, size, table)
+            distinct = np.flatnonzero(table)
+            return distinct, table[distinct]
+        return np.unique(keys[:size], return_counts=True)
+
+    found = run(count, parts)
+    keys, counts = found[0]
+    if len(found) > 1:
+        keys, counts = _merge(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+    return _from_keys(keys, counts, n, data.vocabulary)
+
+
+def _merge(keys: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """Distinct keys in order, with the sums of their counts."""
+    order = np.argsort(keys, kind="stable")
+    keys, counts = keys[order], counts[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    return keys[first], np.add.reduceat(counts, first) if len(first) else counts
+
+
+def _from_keys(keys: Ints, counts: Ints, n: int, vocabulary: Vocabulary | None) -> Triples:
+    triples = np.stack([keys // (n * n), keys // n % n, keys % n], axis=1).astype(np.int32)
+    return Triples(triples, counts, n, vocabulary)

@@ -1,0 +1,618 @@
+"""Forward, backward and Viterbi recursions over a concatenation of sequences.
+
+Conventions shared by all kernels of this file:
+
+- ``symbols`` is one int32 array for all sequences; -1 is a missing observation.
+- Tables have one row a symbol and one column a state, the columns padded with
+  impossible states (`simd.padded`).  The last row belongs to the missing observation:
+  ones, it says nothing of the state; the index -1 finds it.
+- A *block* is a stretch ``[first, last)`` of one sequence.  A *joint* is the border of
+  two blocks of the same sequence: ``left`` and ``right`` are a block's joints, -1 where
+  the sequence itself begins or ends.
+- At every joint, ``forward[joint]`` is the distribution filtered up to the border and
+  ``backward[joint]`` the likelihood, up to a factor, of everything behind the border,
+  both for the last state before it.  A kernel starts a block from the values that it is
+  given for the joints, and returns in ``*_out`` what it found on leaving the block, so
+  that the caller can compare the two (`cohmm.model.inference`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cohmm.kernels.compiled import Floats, Ints, Lanes, Part, fused_kernel, kernel
+from cohmm.kernels.simd import best_row_plus_matrix, row_times_matrix, scale, weigh
+
+# Factors are multiplied up to here before one logarithm is taken for all of them.
+_TINY = 1e-150
+# A probability below this is treated as lost; logarithms decide what it was.
+_SMALLEST = 1e-300
+
+
+@kernel
+def cut_blocks(offsets: Ints, size: int) -> tuple[Ints, Ints]:
+    """Cut the sequences ``offsets[s]:offsets[s + 1]`` into blocks of at most ``size`` symbols.
+
+    Returns ``blocks``, a row (first, last, left, right, sequence) a block, and ``joints``, a
+    row (border, begin, end) a joint: where it is, and the limits of its sequence.
+    """
+    n_blocks = 0
+    for s in range(len(offsets) - 1):
+        n_blocks += (offsets[s + 1] - offsets[s] + size - 1) // size
+    blocks = np.empty((n_blocks, 5), np.int64)
+    joints = np.empty((n_blocks - (len(offsets) - 1), 3), np.int64)
+    block = joint = 0
+    for s in range(len(offsets) - 1):
+        begin, end = offsets[s], offsets[s + 1]
+        first = begin
+        while first < end:
+            last = min(first + size, end)
+            left = joint - 1 if first > begin else -1
+            right = -1
+            if last < end:
+                joints[joint] = last, begin, end
+                right = joint
+                joint += 1
+            blocks[block] = first, last, left, right, s
+            block += 1
+            first = last
+    return blocks, joints
+
+
+@fused_kernel
+def _observe(lanes: Lanes, emit: Floats, symbol: int, predicted: Floats, row: Floats) -> float:
+    """``row = predicted * emit[symbol]``, scaled to sum to one; returns the scale, or 0."""
+    total: float = weigh(lanes, predicted, emit, symbol, row)
+    if not total >= _SMALLEST:
+        return 0.0
+    scale(lanes, row, 1.0 / total)
+    return total
+
+
+@fused_kernel
+def _filter_step(
+    lanes: Lanes, row: Floats, trans: Floats, emit: Floats, symbol: int, predicted: Floats
+) -> float:
+    """Filter ``row`` one step on, in place; returns the probability of the symbol, or 0."""
+    row_times_matrix(lanes, row, trans, predicted)
+    return _observe(lanes, emit, symbol, predicted, row)
+
+
+@fused_kernel
+def _likelihood_step(
+    lanes: Lanes, row: Floats, back: Floats, emit: Floats, symbol: int, weighted: Floats
+) -> None:
+    """Take the likelihood ``row`` of what follows one step back, in place.
+
+    ``weighted`` keeps the product of ``row`` and the emission, scaled to sum to one, which
+    the expected transitions need.
+    """
+    total = weigh(lanes, row, emit, symbol, weighted)
+    if total >= _SMALLEST:
+        scale(lanes, weighted, 1.0 / total)
+    row_times_matrix(lanes, weighted, back, row)
+
+
+@fused_kernel
+def _closer_than(a: Floats, b: Floats, tolerance: float) -> bool:
+    for k in range(len(a)):  # noqa: SIM110 - numba has no generators to speak of
+        if not abs(a[k] - b[k]) <= tolerance and a[k] != b[k]:
+            return False
+    return True
+
+
+@fused_kernel
+def warm_forward(
+    lanes: Lanes,
+    symbols: Ints,
+    joints: Ints,
+    part: Part,
+    start: Floats,
+    trans: Floats,
+    emit: Floats,
+    shortest: int,
+    tolerance: float,
+    forward: Floats,
+) -> None:
+    """Fill ``forward`` for the joints ``part[0]:part[1]``.
+
+    The filter forgets where it started.  Starting further and further back, the warm-up is
+    doubled until two filtered distributions agree to ``tolerance``, or until it meets
+    the begin of the sequence, where the answer is exact.
+    """
+    width = trans.shape[1]
+    n_states = trans.shape[0]
+    predicted = np.empty(width)
+    earlier = np.empty(width)
+    for joint in range(part[0], part[1]):
+        border, begin = joints[joint, 0], joints[joint, 1]
+        row = forward[joint]
+        warm_up = shortest
+        longest = border - begin
+        rounds = 0
+        while True:
+            earlier[:] = row
+            place = max(border - warm_up, begin)
+            if place == begin:
+                predicted[:] = start
+            else:
+                predicted[:] = 0.0
+                predicted[:n_states] = 1.0 / n_states
+            _observe(lanes, emit, symbols[place], predicted, row)
+            for t in range(place + 1, border):
+                _filter_step(lanes, row, trans, emit, symbols[t], predicted)
+            rounds += 1
+            if place == begin or (rounds > 1 and _closer_than(row, earlier, tolerance)):
+                break
+            if warm_up > longest // 4:
+                break  # the block before it is the better warm-up
+            warm_up *= 2
+
+
+@fused_kernel
+def warm_backward(
+    lanes: Lanes,
+    symbols: Ints,
+    joints: Ints,
+    part: Part,
+    back: Floats,
+    emit: Floats,
+    shortest: int,
+    tolerance: float,
+    backward: Floats,
+) -> None:
+    """Fill ``backward`` for the joints ``part[0]:part[1]``, as `warm_forward` does."""
+    width = back.shape[1]
+    weighted = np.empty(width)
+    earlier = np.empty(width)
+    for joint in range(part[0], part[1]):
+        border, end = joints[joint, 0], joints[joint, 2]
+        row = backward[joint]
+        warm_up = shortest
+        longest = end - border
+        rounds = 0
+        while True:
+            earlier[:] = row
+            place = min(border + warm_up, end)
+            row[:] = 1.0
+            for t in range(place - 1, border - 1, -1):
+                _likelihood_step(lanes, row, back, emit, symbols[t], weighted)
+            rounds += 1
+            if place == end or (rounds > 1 and _closer_than(row, earlier, tolerance)):
+                break
+            if warm_up > longest // 4:
+                break
+            warm_up *= 2
+
+
+@fused_kernel
+def _filter_block(
+    lanes: Lanes,
+    symbols: Ints,
+    block: Ints,
+    start: Floats,
+    trans: Floats,
+    emit: Floats,
+    forward: Floats,
+    row: Floats,
+    predicted: Floats,
+    keep: Floats | None,
+) -> tuple[float, int]:
+    """Filter one block, starting from its left joint; ``row`` is left at its last symbol.
+
+    With ``keep``, an array of a row a symbol of the block, all filtered distributions are
+    kept.  Returns the log-likelihood and the first impossible place, or -1.
+    """
+    first, last, left = block[0], block[1], block[2]
+    if left >= 0:
+        row[:] = forward[left]
+        row_times_matrix(lanes, row, trans, predicted)
+    else:
+        predicted[:] = start
+    log_prob = 0.0
+    product = 1.0
+    for t in range(first, last):
+        if t == first:
+            step = _observe(lanes, emit, symbols[first], predicted, row)
+        else:
+            step = _filter_step(lanes, row, trans, emit, symbols[t], predicted)
+        if step == 0.0:
+            return -np.inf, t
+        if step < _TINY:
+            log_prob += np.log(step)
+        else:
+            product *= step
+        if product < _TINY:
+            log_prob += np.log(product)
+            product = 1.0
+        if keep is not None:
+            for k in range(trans.shape[0]):
+                keep[t - first, k] = row[k]
+    return log_prob + np.log(product), -1
+
+
+@fused_kernel
+def forward_blocks(
+    lanes: Lanes,
+    symbols: Ints,
+    blocks: Ints,
+    part: Part,
+    start: Floats,
+    trans: Floats,
+    emit: Floats,
+    forward: Floats,
+    forward_out: Floats,
+    log_prob: Floats,
+    lost: Ints,
+    out: Floats | None,
+    last_rows: Floats | None,
+) -> None:
+    """Log-likelihood of every block in ``part``, and its filtered distributions.
+
+    ``log_prob[block] = log P(its symbols | all symbols of the sequence before it)``,
+    ``lost[block]`` is the first place whose probability is zero, or -1; ``out``, where
+    it is not None, takes the filtered distribution of every symbol, (T, K), and
+    ``last_rows`` that of the last symbol of every sequence.
+    """
+    row = np.empty(trans.shape[1])
+    predicted = np.empty(trans.shape[1])
+    for b in range(part[0], part[1]):
+        if out is not None:
+            log_prob[b], lost[b] = _filter_block(
+                lanes, symbols, blocks[b], start, trans, emit, forward, row, predicted,
+                out[blocks[b, 0] : blocks[b, 1]],
+            )  # fmt: skip
+        else:
+            log_prob[b], lost[b] = _filter_block(
+                lanes, symbols, blocks[b], start, trans, emit, forward, row, predicted, None
+            )
+        if blocks[b, 3] >= 0:
+            forward_out[blocks[b, 3]] = row
+        elif last_rows is not None:
+            last_rows[blocks[b, 4]] = row[: trans.shape[0]]
+
+
+@fused_kernel
+def backward_blocks(
+    lanes: Lanes,
+    symbols: Ints,
+    blocks: Ints,
+    part: Part,
+    back: Floats,
+    emit: Floats,
+    backward: Floats,
+    backward_out: Floats,
+) -> None:
+    """Take the likelihood of what follows through every block in ``part``, right to left."""
+    width = back.shape[1]
+    row = np.empty(width)
+    weighted = np.empty(width)
+    for b in range(part[0], part[1]):
+        first, last, left, right = blocks[b, 0], blocks[b, 1], blocks[b, 2], blocks[b, 3]
+        if left < 0:
+            continue
+        if right >= 0:
+            row[:] = backward[right]
+        else:
+            row[:] = 1.0
+        for t in range(last - 1, first - 1, -1):
+            _likelihood_step(lanes, row, back, emit, symbols[t], weighted)
+        backward_out[left] = row
+
+
+@fused_kernel
+def _add_outer_products(left: Floats, right: Floats, first: int, last: int, total: Floats) -> None:
+    """``total += left[first - 1 : last - 1].T @ right[first : last]``, four rows at a time."""
+    n_states, width = total.shape
+    t = first
+    while t + 4 <= last:
+        for i in range(n_states):
+            a, b, c, d = left[t - 1, i], left[t, i], left[t + 1, i], left[t + 2, i]
+            for j in range(width):
+                total[i, j] += (
+                    a * right[t, j]
+                    + b * right[t + 1, j]
+                    + c * right[t + 2, j]
+                    + d * right[t + 3, j]
+                )
+        t += 4
+    while t < last:
+        for i in range(n_states):
+            a = left[t - 1, i]
+            for j in range(width):
+                total[i, j] += a * right[t, j]
+        t += 1
+
+
+@fused_kernel
+def smooth_blocks(
+    lanes: Lanes,
+    symbols: Ints,
+    blocks: Ints,
+    part: Part,
+    start: Floats,
+    trans: Floats,
+    back: Floats,
+    emit: Floats,
+    forward: Floats,
+    backward: Floats,
+    forward_out: Floats,
+    backward_out: Floats,
+    log_prob: Floats,
+    lost: Ints,
+    counts: tuple[Floats, Floats, Floats] | None,
+    out: Floats | None,
+) -> None:
+    """Forward and backward through every block in ``part``.
+
+    ``counts``, where it is not None, is a tuple of three arrays to add to, with padded
+    columns: expected starts, expected transitions *before* they are multiplied by the
+    transition probabilities, and expected emissions (a row a symbol, the last for the
+    missing).  ``out``, where it is not None, takes the posterior of every symbol, (T, K).
+    """
+    width = trans.shape[1]
+    n_states = trans.shape[0]
+    longest = 0
+    for b in range(part[0], part[1]):
+        longest = max(longest, blocks[b, 1] - blocks[b, 0])
+    # Row 0 is the state before the block, row t - first + 1 the one of symbol t.
+    filtered = np.zeros((longest + 1, width))
+    weighted = np.zeros((longest + 1, width))
+    row = np.empty(width)
+    predicted = np.empty(width)
+    for b in range(part[0], part[1]):
+        block = blocks[b]
+        first, last, left, right = block[0], block[1], block[2], block[3]
+        log_prob[b], lost[b] = _filter_block(
+            lanes, symbols, block, start, trans, emit, forward, row, predicted, filtered[1:]
+        )
+        if right >= 0:
+            forward_out[right] = row
+        if lost[b] >= 0:
+            row[:] = 0.0
+            if left >= 0:
+                backward_out[left] = row
+            continue
+        n = last - first
+        filtered[0] = forward[left] if left >= 0 else start
+        if right >= 0:
+            row[:] = backward[right]
+        else:
+            row[:] = 1.0
+        for t in range(n, -1, -1):
+            if t == 0 and left < 0:
+                break
+            total = 0.0
+            for k in range(width):
+                total += filtered[t, k] * row[k]
+            if not total >= _SMALLEST:
+                lost[b] = max(first, first + t - 1)
+                break
+            factor = 1.0 / total
+            if t < n:  # the step from t to t + 1, now that its scale is known
+                for k in range(width):
+                    weighted[t + 1, k] *= factor
+            if t == 0:
+                break
+            for k in range(width):
+                predicted[k] = filtered[t, k] * row[k] * factor
+            if out is not None:
+                for k in range(n_states):
+                    out[first + t - 1, k] = predicted[k]
+            if counts is not None:
+                emitted = counts[2][symbols[first + t - 1]]
+                for k in range(width):
+                    emitted[k] += predicted[k]
+            _likelihood_step(lanes, row, back, emit, symbols[first + t - 1], weighted[t])
+        if left >= 0:
+            backward_out[left] = row
+        if counts is not None and lost[b] < 0:
+            if left < 0:
+                for k in range(width):  # predicted still holds the first symbol's posterior
+                    counts[0][k] += predicted[k]
+            _add_outer_products(filtered, weighted, 2 if left < 0 else 1, n + 1, counts[1])
+
+
+@kernel
+def _normalise_scores(row: Floats) -> float:
+    best: float = row.max()
+    if best > -np.inf:
+        row -= best
+    return best
+
+
+@kernel
+def warm_viterbi(
+    lanes: Lanes,
+    symbols: Ints,
+    joints: Ints,
+    part: Part,
+    start: Floats,
+    trans: Floats,
+    emit: Floats,
+    shortest: int,
+    tolerance: float,
+    scores: Floats,
+) -> None:
+    """Fill ``scores``, the best log-probability by last state, less its maximum, at the joints.
+
+    As `warm_forward`, in (max, +).
+    """
+    width = trans.shape[1]
+    n_states = trans.shape[0]
+    best = np.empty(width)
+    who = np.empty(width, np.int64)
+    earlier = np.empty(width)
+    for joint in range(part[0], part[1]):
+        border, begin = joints[joint, 0], joints[joint, 1]
+        row = scores[joint]
+        warm_up = shortest
+        rounds = 0
+        while True:
+            earlier[:] = row
+            place = max(border - warm_up, begin)
+            row[:] = -np.inf
+            row[:n_states] = 0.0
+            if place == begin:
+                row[:] = start
+            row += emit[symbols[place]]
+            for t in range(place + 1, border):
+                best_row_plus_matrix(lanes, row, trans, best, who)
+                row[:] = best + emit[symbols[t]]
+            _normalise_scores(row)
+            rounds += 1
+            if place == begin or (rounds > 1 and _closer_than(row, earlier, tolerance)):
+                break
+            if warm_up > (border - begin) // 4:
+                break
+            warm_up *= 2
+
+
+@kernel
+def viterbi_blocks(
+    lanes: Lanes,
+    symbols: Ints,
+    blocks: Ints,
+    part: Part,
+    start: Floats,
+    trans: Floats,
+    emit: Floats,
+    scores: Floats,
+    scores_out: Floats,
+    lost: Ints,
+    who: Ints,
+    final: Ints,
+) -> None:
+    """Viterbi through every block in ``part``.
+
+    ``who[t, k]`` is the state before state k at symbol t on the best path (unused where a
+    sequence begins), ``final[s]`` the last state of the best path of sequence s.  ``lost``
+    as in `forward_blocks`.
+    """
+    width = trans.shape[1]
+    row = np.empty(width)
+    best = np.empty(width)
+    for b in range(part[0], part[1]):
+        first, last, left, right = blocks[b, 0], blocks[b, 1], blocks[b, 2], blocks[b, 3]
+        lost[b] = -1
+        if left >= 0:
+            row[:] = scores[left]
+            best_row_plus_matrix(lanes, row, trans, best, who[first])
+        else:
+            best[:] = start
+        for t in range(first, last):
+            if t > first:
+                best_row_plus_matrix(lanes, row, trans, best, who[t])
+            emission = emit[symbols[t]]
+            top = -np.inf
+            for k in range(width):
+                row[k] = best[k] + emission[k]
+                top = max(top, row[k])
+            if top == -np.inf:
+                lost[b] = t
+                break
+            if top < -512.0:  # keep the scores small, so that their differences stay exact
+                for k in range(width):
+                    row[k] -= top
+        if right >= 0:
+            _normalise_scores(row)
+            scores_out[right] = row
+        else:
+            final[blocks[b, 4]] = np.argmax(row)
+
+
+@kernel
+def trace_back(offsets: Ints, part: Part, who: Ints, final: Ints, states: Ints) -> None:
+    """Follow the back-pointers of the sequences ``part[0]:part[1]`` into ``states``."""
+    for s in range(part[0], part[1]):
+        state = final[s]
+        states[offsets[s + 1] - 1] = state
+        for t in range(offsets[s + 1] - 1, offsets[s], -1):
+            state = who[t, state]
+            states[t - 1] = state
+
+
+@kernel
+def path_log_probs(
+    symbols: Ints,
+    offsets: Ints,
+    part: Part,
+    states: Ints,
+    start: Floats,
+    trans: Floats,
+    emit: Floats,
+    log_prob: Floats,
+) -> None:
+    """``log_prob[s] = log P(states, symbols)`` of every sequence, from tables of logarithms."""
+    for s in range(part[0], part[1]):
+        first = offsets[s]
+        total = start[states[first]] + emit[symbols[first], states[first]]
+        for t in range(first + 1, offsets[s + 1]):
+            total += trans[states[t - 1], states[t]] + emit[symbols[t], states[t]]
+        log_prob[s] = total
+
+
+@kernel
+def sample_path(
+    state: int,
+    uniforms: Floats,
+    trans_cut: Floats,
+    trans_alias: Ints,
+    emit_cut: Floats,
+    emit_alias: Ints,
+    symbols: Ints,
+    states: Ints,
+) -> int:
+    """Walk the chain from ``state``, the first to emit, by alias tables.
+
+    ``uniforms`` has a row a symbol: what is emitted, where it goes next.  Returns the state
+    after the last symbol.
+    """
+    for t in range(len(symbols)):
+        states[t] = state
+        symbols[t] = _draw(uniforms[t, 0], emit_cut[state], emit_alias[state])
+        state = _draw(uniforms[t, 1], trans_cut[state], trans_alias[state])
+    return state
+
+
+@kernel
+def _draw(uniform: float, cut: Floats, alias: Ints) -> int:
+    scaled = uniform * len(cut)
+    column = min(int(scaled), len(cut) - 1)
+    return column if scaled - column < cut[column] else alias[column]
+
+
+@kernel
+def alias_tables(probabilities: Floats) -> tuple[Floats, Ints]:
+    """Walker's alias tables of every row: (cut, alias), both of the shape of ``probabilities``."""
+    n_rows, n = probabilities.shape
+    cut = np.ones((n_rows, n))
+    alias = np.zeros((n_rows, n), np.int32)
+    small = np.empty(n, np.int64)
+    large = np.empty(n, np.int64)
+    for r in range(n_rows):
+        scaled = probabilities[r] * n
+        n_small = n_large = 0
+        for i in range(n):
+            if scaled[i] < 1.0:
+                small[n_small] = i
+                n_small += 1
+            else:
+                large[n_large] = i
+                n_large += 1
+        while n_small > 0 and n_large > 0:
+            n_small -= 1
+            poor, rich = small[n_small], large[n_large - 1]
+            cut[r, poor] = scaled[poor]
+            alias[r, poor] = rich
+            scaled[rich] -= 1.0 - scaled[poor]
+            if scaled[rich] < 1.0:
+                n_large -= 1
+                small[n_small] = rich
+                n_small += 1
+        # What rounding left over holds one whole column, unless it has no mass at all.
+        for i in range(n_small):
+            if probabilities[r, small[i]] == 0.0:
+                cut[r, small[i]] = 0.0
+                alias[r, small[i]] = np.argmax(probabilities[r])
+    return cut, alias

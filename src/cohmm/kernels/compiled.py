@@ -1,0 +1,38 @@
+"""The two ways in which kernels are compiled, and the types in their signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numba import njit
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[Any]
+"""Whole numbers of some width, or flags."""
+Lanes = tuple[int, ...]
+"""A width that is known when the code is compiled: see `cohmm.kernels.simd`."""
+Part = tuple[int, int]
+"""The range of blocks, joints or sequences that a call works on."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_COMMON = {"nogil": True, "cache": True, "error_model": "numpy"}
+
+
+def kernel(function: F) -> F:
+    """Compile with IEEE arithmetic, on first use, and keep the result on disk."""
+    return cast(F, njit(**_COMMON)(function))
+
+
+def vector_code(generator: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose LLVM code ``generator`` writes itself; it can be called from kernels."""
+    return cast(Callable[..., Any], intrinsic(generator))
+
+
+def fused_kernel(function: F) -> F:
+    """As `kernel`; sums may be reordered and products fused, infinities keep their meaning."""
+    return cast(F, njit(**_COMMON, fastmath={"contract", "reassoc", "nsz", "arcp"})(function))

@@ -1,0 +1,180 @@
+"""Counting what follows what, within sequences, at a given lag.
+
+Observations of code -1 are missing and take part in no pair.  ``part`` is a range of
+symbols, in which a pair starts, or a range of rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cohmm.kernels.compiled import Floats, Ints, Part, kernel
+from cohmm.kernels.simd import trailing_zeros
+
+
+@kernel
+def count_dense(
+    symbols: Ints, offsets: Ints, part: Part, lag: int, weights: Floats | None, counts: Ints
+) -> None:
+    """Add every pair of symbols t, t + lag with t in ``part`` to ``counts[a, b]``.
+
+    NumPy: ``np.add.at(counts, (y[:-lag], y[lag:]), weight)`` for each sequence y, with a
+    weight of one where there are no ``weights``.
+    """
+    s = np.searchsorted(offsets, part[0], side="right") - 1
+    t = part[0]
+    while t < part[1]:
+        end = offsets[s + 1]
+        stop = min(end - lag, part[1])
+        while t < stop:
+            a, b = symbols[t], symbols[t + lag]
+            if a >= 0 and b >= 0:
+                if weights is None:
+                    counts[a, b] += 1
+                else:
+                    counts[a, b] += weights[s]
+            t += 1
+        t = end
+        s += 1
+
+
+@kernel
+def count_rows(symbols: Ints, offsets: Ints, part: Part, lag: int, rows: Ints) -> None:
+    """``rows[a] += 1`` for every pair (a, b) that starts in ``part``."""
+    s = np.searchsorted(offsets, part[0], side="right") - 1
+    t = part[0]
+    while t < part[1]:
+        end = offsets[s + 1]
+        stop = min(end - lag, part[1])
+        while t < stop:
+            if symbols[t] >= 0 and symbols[t + lag] >= 0:
+                rows[symbols[t]] += 1
+            t += 1
+        t = end
+        s += 1
+
+
+@kernel
+def scatter_rows(
+    symbols: Ints,
+    offsets: Ints,
+    part: Part,
+    lag: int,
+    place: Ints,
+    columns: Ints,
+    weights: Floats | None,
+    values: Floats | None,
+) -> None:
+    """Write b of every pair (a, b) that starts in ``part`` behind ``place[a]``, in order.
+
+    With ``weights``, a weight a sequence, the pair's goes to the same place in ``values``.
+    """
+    s = np.searchsorted(offsets, part[0], side="right") - 1
+    t = part[0]
+    while t < part[1]:
+        end = offsets[s + 1]
+        stop = min(end - lag, part[1])
+        while t < stop:
+            a, b = symbols[t], symbols[t + lag]
+            if a >= 0 and b >= 0:
+                columns[place[a]] = b
+                if values is not None and weights is not None:
+                    values[place[a]] = weights[s]
+                place[a] += 1
+            t += 1
+        t = end
+        s += 1
+
+
+@kernel
+def squeeze_rows(
+    starts: Ints,
+    part: Part,
+    n_symbols: int,
+    columns: Ints,
+    values: Floats | None,
+    counts: Ints,
+    sizes: Ints,
+) -> None:
+    """Merge equal columns in the rows of ``part``, in place, and sort them.
+
+    Row r has ``columns[starts[r]:starts[r + 1]]``.  Afterwards its ``sizes[r]`` distinct
+    columns come first, ascending, with their ``counts``, the sums of ``values`` or of ones.
+
+    A bit for every column, and one for every word of such bits, give the columns
+    back in order without sorting: the time is linear in the number of pairs.
+    """
+    one = np.uint64(1)
+    n_words = (n_symbols + 63) // 64
+    bits = np.zeros(n_words, np.uint64)
+    words = np.zeros((n_words + 63) // 64, np.uint64)
+    sums = np.zeros(n_symbols, counts.dtype)
+    for r in range(part[0], part[1]):
+        if starts[r] == starts[r + 1]:
+            sizes[r] = 0
+            continue
+        for p in range(starts[r], starts[r + 1]):
+            b = np.uint32(columns[p])
+            if values is None:
+                sums[b] += 1
+            else:
+                sums[b] += values[p]
+            w = b >> np.uint32(6)
+            bits[w] |= one << np.uint64(b & np.uint32(63))
+            words[w >> np.uint32(6)] |= one << np.uint64(w & np.uint32(63))
+        out = starts[r]
+        for i in range(len(words)):
+            x = words[i]
+            words[i] = 0
+            while x:
+                w = i * 64 + trailing_zeros(x)
+                x &= x - one
+                z = bits[w]
+                bits[w] = 0
+                while z:
+                    b = w * 64 + trailing_zeros(z)
+                    z &= z - one
+                    columns[out] = b
+                    counts[out] = sums[b]
+                    sums[b] = 0
+                    out += 1
+        sizes[r] = out - starts[r]
+
+
+@kernel
+def gather_rows(
+    starts: Ints, indptr: Ints, part: Part, columns: Ints, counts: Ints, indices: Ints, data: Ints
+) -> None:
+    """Close the gaps that `squeeze_rows` left."""
+    for r in range(part[0], part[1]):
+        n = indptr[r + 1] - indptr[r]
+        for i in range(n):
+            indices[indptr[r] + i] = columns[starts[r] + i]
+            data[indptr[r] + i] = counts[starts[r] + i]
+
+
+@kernel
+def triple_keys(symbols: Ints, offsets: Ints, part: Part, n_symbols: int, keys: Ints) -> int:
+    """Keys (a * N + b) * N + c of the triples that start in ``part``; returns how many."""
+    s = np.searchsorted(offsets, part[0], side="right") - 1
+    t = part[0]
+    n = 0
+    while t < part[1]:
+        end = offsets[s + 1]
+        stop = min(end - 2, part[1])
+        while t < stop:
+            a, b, c = symbols[t], symbols[t + 1], symbols[t + 2]
+            if a >= 0 and b >= 0 and c >= 0:
+                keys[n] = (np.int64(a) * n_symbols + b) * n_symbols + c
+                n += 1
+            t += 1
+        t = end
+        s += 1
+    return n
+
+
+@kernel
+def count_keys(keys: Ints, n: int, counts: Ints) -> None:
+    """``counts[key] += 1`` for the first ``n`` keys."""
+    for i in range(n):
+        counts[keys[i]] += 1

@@ -1,0 +1,72 @@
+"""Threads for kernels that have let go of the interpreter's lock.
+
+Kernels are compiled with ``nogil`` and know nothing of threads.  Whoever calls them
+cuts the work into parts, in a way that depends on the data alone, and hands the parts
+to `run`: so any number of threads gives the same result.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import pairwise
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_chosen: ContextVar[int | None] = ContextVar("cohmm_threads", default=None)
+
+
+def n_threads() -> int:
+    """How many threads are used: `threads`, else COHMM_THREADS, else all cores we may use."""
+    chosen = _chosen.get()
+    if chosen is not None:
+        return chosen
+    text = os.environ.get("COHMM_THREADS", "")
+    if text:
+        if not text.isdigit() or int(text) < 1:
+            raise ValueError(f"COHMM_THREADS must be a whole number from 1, not {text!r}")
+        return int(text)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Use ``n`` threads inside the block.
+
+    >>> with threads(1):
+    ...     n_threads()
+    1
+    """
+    if n < 1:
+        raise ValueError(f"the number of threads must be at least 1, not {n}")
+    token = _chosen.set(n)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def run(task: Callable[..., T], parts: Sequence[tuple[Any, ...]]) -> list[T]:
+    """``[task(*part) for part in parts]``, on as many threads as `n_threads` says."""
+    workers = min(n_threads(), len(parts))
+    if workers <= 1:
+        return [task(*part) for part in parts]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(lambda part: task(*part), parts))
+
+
+def split(n: int, parts: int) -> list[tuple[int, int]]:
+    """``n`` things in at most ``parts`` contiguous ranges of nearly equal size.
+
+    >>> split(10, 3)
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    parts = max(1, min(parts, n))
+    cuts = [n * part // parts for part in range(parts + 1)]
+    return list(pairwise(cuts))

@@ -1,0 +1,1 @@
+"""The model, a frozen value, and what it answers."""

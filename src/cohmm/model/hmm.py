@@ -1,0 +1,374 @@
+"""The model: three probability arrays that cannot be wrong, and what they answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from cohmm import storage
+from cohmm.evidence.sequences import Sequences, Unseen
+from cohmm.evidence.vocabulary import Vocabulary, as_vocabulary
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.model import inference
+from cohmm.model.matching import Distance, match_rows, total_variation
+from cohmm.model.sampling import generator, sample
+from cohmm.model.stationary import stationary_distribution
+from cohmm.model.tables import Tables, log_tables, probability_tables
+
+SUM_TOLERANCE = 1e-6
+
+
+class ImpossibleObservation(ValueError):
+    """The data has probability zero under the model."""
+
+
+@dataclass(frozen=True, eq=False)
+class HMM:
+    """A hidden Markov model of symbols.
+
+    Parameters
+    ----------
+    startprob : array, (K,)
+        Probability of each state at the start of a sequence.
+    transmat : array, (K, K)
+        ``transmat[i, j]`` is the probability of going from state i to state j.
+    emissionprob : array, (K, N)
+        ``emissionprob[k, n]`` is the probability of symbol n in state k.
+    vocabulary : list of N labels, optional
+        What the symbols are called; without it they are the numbers from 0.
+
+    Everything that takes data takes ``(y, lengths=None, unseen="error")``: the sequences, as
+    `Sequences.of` reads them, and what to make of a symbol that the model does not know.
+
+    >>> weather = HMM([.6, .4], [[.7, .3], [.4, .6]], [[.1, .4, .5], [.6, .3, .1]],
+    ...               vocabulary=["walk", "shop", "clean"])
+    >>> log_prob, states = weather.decode(["walk", "shop", "clean"])
+    >>> states
+    array([1, 0, 0], dtype=int32)
+    >>> round(weather.log_likelihood(["walk", None, "clean"]), 4)
+    -2.3585
+    """
+
+    startprob: Floats
+    transmat: Floats
+    emissionprob: Floats
+    vocabulary: Vocabulary | None = None
+
+    def __post_init__(self) -> None:
+        start = _probabilities("startprob", self.startprob, 1)
+        trans = _probabilities("transmat", self.transmat, 2)
+        emission = _probabilities("emissionprob", self.emissionprob, 2)
+        k = len(start)
+        if trans.shape != (k, k):
+            raise ValueError(f"transmat must be {(k, k)}, as startprob has {k}, not {trans.shape}")
+        if len(emission) != k:
+            raise ValueError(f"emissionprob must have {k} rows, as startprob, not {len(emission)}")
+        labels = None if self.vocabulary is None else as_vocabulary(self.vocabulary)
+        if labels is not None and len(labels) != emission.shape[1]:
+            raise ValueError(
+                f"{len(labels)} labels for {emission.shape[1]} columns of emissionprob"
+            )
+        for name, value in (
+            ("startprob", start),
+            ("transmat", trans),
+            ("emissionprob", emission),
+            ("vocabulary", labels),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_components(self) -> int:
+        """K, the number of states."""
+        return len(self.startprob)
+
+    @property
+    def n_symbols(self) -> int:
+        """N, the number of symbols."""
+        return int(self.emissionprob.shape[1])
+
+    def __repr__(self) -> str:
+        return f"HMM({self.n_components} states, {self.n_symbols:,} symbols)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, HMM):
+            return NotImplemented
+        return (
+            self.vocabulary == other.vocabulary
+            and np.array_equal(self.startprob, other.startprob)
+            and np.array_equal(self.transmat, other.transmat)
+            and np.array_equal(self.emissionprob, other.emissionprob)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def _tables(self) -> Tables:
+        return probability_tables(self.startprob, self.transmat, self.emissionprob)
+
+    @cached_property
+    def _logs(self) -> Tables:
+        return log_tables(self._tables)
+
+    def read(
+        self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
+    ) -> Sequences:
+        """The data as `Sequences` of this model's symbols."""
+        if self.vocabulary is None:
+            return Sequences.of(y, lengths, n_symbols=self.n_symbols, unseen=unseen)
+        return Sequences.of(y, lengths, vocabulary=self.vocabulary, unseen=unseen)
+
+    # -- answers about data ------------------------------------------------------------------
+
+    def log_likelihoods(
+        self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
+    ) -> Floats:
+        """log P(sequence) of every sequence, (S,); -inf where it is impossible."""
+        data = self.read(y, lengths, unseen)
+        return inference.forward(self._tables, data.symbols, data.offsets).log_prob
+
+    def log_likelihood(
+        self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
+    ) -> float:
+        """log P(y), the sum over all sequences; -inf where it is impossible."""
+        return float(self.log_likelihoods(y, lengths, unseen).sum())
+
+    def filter(
+        self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
+    ) -> Floats:
+        """P(state at t | symbols up to t), (T, K): no look-ahead."""
+        data = self.read(y, lengths, unseen)
+        result = inference.forward(self._tables, data.symbols, data.offsets, keep=True)
+        self._check_possible(data, result.lost)
+        return cast(Floats, result.filtered)
+
+    def posterior(
+        self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
+    ) -> Floats:
+        """P(state at t | all symbols of the sequence), (T, K)."""
+        data = self.read(y, lengths, unseen)
+        result = inference.smooth(self._tables, data.symbols, data.offsets, keep=True)
+        self._check_possible(data, result.lost)
+        return cast(Floats, result.posterior)
+
+    def expected_counts(
+        self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
+    ) -> tuple[float, inference.Counts]:
+        """log P(y), and how often each start, transition and emission is expected to have happened.
+
+        Memory does not grow with the length of the data.
+        """
+        data = self.read(y, lengths, unseen)
+        result = inference.smooth(self._tables, data.symbols, data.offsets, count=True)
+        self._check_possible(data, result.lost)
+        return float(result.log_prob.sum()), cast(inference.Counts, result.counts)
+
+    def decode(
+        self,
+        y: Any,
+        lengths: Iterable[int] | None = None,
+        unseen: Unseen = "error",
+        *,
+        algorithm: Literal["viterbi", "map"] = "viterbi",
+    ) -> tuple[float, Ints]:
+        """The states behind the symbols: (log P(states, y), states).
+
+        ``"viterbi"`` finds the most probable path, ``"map"`` the most probable state at
+        each place.  The log-probability is that of the path and the data together in both
+        cases, so that the two can be compared; a ``"map"`` path may be impossible as a
+        whole, -inf.
+        """
+        log_probs, states = self.decode_each(y, lengths, unseen, algorithm=algorithm)
+        return float(log_probs.sum()), states
+
+    def decode_each(
+        self,
+        y: Any,
+        lengths: Iterable[int] | None = None,
+        unseen: Unseen = "error",
+        *,
+        algorithm: Literal["viterbi", "map"] = "viterbi",
+    ) -> tuple[Floats, Ints]:
+        """As `decode`, with a log-probability a sequence, (S,)."""
+        data = self.read(y, lengths, unseen)
+        if algorithm == "viterbi":
+            states, lost = inference.viterbi(self._logs, data.symbols, data.offsets)
+            self._check_possible(data, lost)
+        elif algorithm == "map":
+            states = self.posterior(data).argmax(axis=1).astype(np.int32)
+        else:
+            raise ValueError(f"algorithm must be 'viterbi' or 'map', not {algorithm!r}")
+        return inference.path_log_probs(self._logs, data.symbols, data.offsets, states), states
+
+    def forecast(
+        self,
+        y: Any,
+        lengths: Iterable[int] | None = None,
+        unseen: Unseen = "error",
+        *,
+        steps: int = 1,
+    ) -> Floats:
+        """Probabilities of the next symbols: (steps, N), or (S, steps, N) with ``lengths``.
+
+        Row h is P(symbol h + 1 places behind the end | y).
+        """
+        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
+            raise ValueError(f"steps must be a whole number from 1, not {steps!r}")
+        data = self.read(y, lengths, unseen)
+        result = inference.forward(self._tables, data.symbols, data.offsets)
+        self._check_possible(data, result.lost)
+        ahead = np.empty((steps, *result.last.shape))
+        row = result.last
+        for step in range(steps):
+            row = row @ self.transmat
+            ahead[step] = row
+        symbols = (ahead @ self.emissionprob).swapaxes(0, 1)
+        return symbols if lengths is not None or len(data) > 1 else symbols[0]
+
+    def _check_possible(self, data: Sequences, lost: Ints) -> None:
+        if not (lost >= 0).any():
+            return
+        position = int(lost[np.argmax(lost >= 0)])
+        code = int(data.symbols[position])
+        label = code if self.vocabulary is None else self.vocabulary[code]
+        raise ImpossibleObservation(
+            f"symbol {label!r} at {data.place_of(position)} has probability zero, given what "
+            "comes before it: the model cannot have produced this sequence"
+        )
+
+    # -- answers about the model -------------------------------------------------------------
+
+    def sample(self, n: int, random_state: Any = None) -> tuple[np.ndarray, Ints]:
+        """Draw one sequence: (n symbols, n states); symbols are labels where there are any."""
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+            raise ValueError(
+                f"the number of symbols to draw must be a whole number from 1, not {n!r}"
+            )
+        symbols, states = sample(
+            self.startprob, self.transmat, self.emissionprob, int(n), generator(random_state)
+        )
+        if self.vocabulary is not None:
+            return np.array(self.vocabulary)[symbols], states
+        return symbols, states
+
+    def stationary(self) -> Floats:
+        """The distribution of states that the chain keeps, (K,)."""
+        return stationary_distribution(self.transmat)
+
+    def pair_probability(self, lag: int = 1) -> Floats:
+        """Omega: P(symbol a at t, symbol b at t + lag) of the stationary chain, (N, N)."""
+        if isinstance(lag, bool) or not isinstance(lag, (int, np.integer)) or lag < 1:
+            raise ValueError(f"a lag is a whole number from 1, not {lag!r}")
+        theta = self.stationary()[:, None] * np.linalg.matrix_power(self.transmat, int(lag))
+        return np.asarray(self.emissionprob.T @ theta @ self.emissionprob)
+
+    def align_to(self, other: HMM) -> HMM:
+        """This model with its states in the order of the states of ``other`` they resemble."""
+        self._check_comparable(other)
+        order = match_rows(self.emissionprob, other.emissionprob)
+        return self.with_states(order)
+
+    def with_states(self, order: Any) -> HMM:
+        """This model with its states in another order."""
+        order = np.asarray(order)
+        if sorted(order.tolist()) != list(range(self.n_components)):
+            raise ValueError(f"order must name each of the {self.n_components} states once")
+        return HMM(
+            self.startprob[order],
+            self.transmat[np.ix_(order, order)],
+            self.emissionprob[order],
+            self.vocabulary,
+        )
+
+    def distance(self, other: HMM) -> Distance:
+        """Total variation of emissions and of transitions, after `align_to`."""
+        aligned = self.align_to(other)
+        return Distance(
+            total_variation(aligned.emissionprob, other.emissionprob),
+            total_variation(aligned.transmat, other.transmat),
+        )
+
+    def _check_comparable(self, other: HMM) -> None:
+        if self.emissionprob.shape != other.emissionprob.shape:
+            raise ValueError(f"{self} and {other} have nothing to match")
+        if self.vocabulary != other.vocabulary:
+            raise ValueError("the two models have different vocabularies")
+
+    # -- elsewhere ---------------------------------------------------------------------------
+
+    def to_hmmlearn(self) -> Any:
+        """An `hmmlearn.hmm.CategoricalHMM` with these parameters (labels are not kept there)."""
+        try:
+            from hmmlearn.hmm import CategoricalHMM
+        except ImportError:
+            raise ImportError("hmmlearn is not installed: pip install 'cohmm[compare]'") from None
+        model = CategoricalHMM(self.n_components, init_params="", implementation="scaling")
+        model.n_features = self.n_symbols
+        model.startprob_ = self.startprob.copy()
+        model.transmat_ = self.transmat.copy()
+        model.emissionprob_ = self.emissionprob.copy()
+        return model
+
+    @classmethod
+    def from_hmmlearn(cls, model: Any, vocabulary: Iterable[Any] | None = None) -> HMM:
+        """The parameters of a fitted `hmmlearn.hmm.CategoricalHMM`."""
+        for name in ("startprob_", "transmat_", "emissionprob_"):
+            if not hasattr(model, name):
+                raise ValueError(
+                    f"{type(model).__name__} has no {name}: fit or set it, and use CategoricalHMM"
+                )
+        labels = None if vocabulary is None else as_vocabulary(vocabulary)
+        return cls(model.startprob_, model.transmat_, model.emissionprob_, labels)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, whole or not at all; the file holds no code."""
+        arrays = {
+            "startprob": self.startprob,
+            "transmat": self.transmat,
+            "emissionprob": self.emissionprob,
+        }
+        storage.save(path, "HMM", {"vocabulary": self.vocabulary}, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> HMM:
+        """Read a model that `save` wrote."""
+        header, arrays = storage.load(path, "HMM")
+
+        def build() -> HMM:
+            labels = header["vocabulary"]
+            return cls(
+                arrays["startprob"],
+                arrays["transmat"],
+                arrays["emissionprob"],
+                None if labels is None else as_vocabulary(labels),
+            )
+
+        return cast(HMM, storage.reading(path, build))
+
+
+def _probabilities(name: str, values: Any, ndim: int) -> Floats:
+    """A read-only copy whose rows are distributions."""
+    try:
+        array = np.array(values, np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of numbers, not {values!r}") from None
+    if array.ndim != ndim or array.size == 0:
+        raise ValueError(f"{name} must have {ndim} dimension(s), not the shape {array.shape}")
+    wrong = ~(array >= 0) | ~np.isfinite(array)
+    if wrong.any():
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise ValueError(f"{name}{list(place)} is {array[place]}: not a probability")
+    sums = array.sum(axis=-1, keepdims=True)
+    off = np.abs(sums - 1).ravel()
+    if off.max() > SUM_TOLERANCE:
+        row = int(off.argmax())
+        which = name if ndim == 1 else f"row {row} of {name}"
+        raise ValueError(f"{which} sums to {sums.ravel()[row]:.8g}, not to 1")
+    if off.max() > 1e-12:
+        array /= sums
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,361 @@
+"""Exact inference over many sequences, threaded inside long ones.
+
+A long sequence is cut into blocks.  What a block must know of its neighbours, the two
+vectors at each joint, is first found by a short warm-up (a hidden chain forgets) and
+then *checked*: leaving a block gives the same vectors anew, and where the two differ by
+more than `TOLERANCE` the block is run again, in order, from the right one.  So the
+answer is that of the plain recursion, for chains that never forget as well.  Blocks and
+groups depend on the data alone, never on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from cohmm.kernels import chain, log_chain
+from cohmm.kernels.compiled import Floats, Ints, Part
+from cohmm.kernels.threads import run, split
+from cohmm.model.tables import Tables, log_tables
+
+TOLERANCE = 1e-12
+WARM_UP = 64
+LONG_BLOCK = 16384
+SHORT_BLOCK = 2048  # two passes over it should find it in the cache
+PARTS = 64
+GROUPS = 8  # independent sets of expected counts
+GROUP_BYTES = 2**28
+BATCH = 2**22  # symbols decoded at a time, where there are many sequences
+
+
+class Counts(NamedTuple):
+    """Expected counts: starts (K,), transitions (K, K), emissions (K, N) without the missing."""
+
+    starts: Floats
+    transitions: Floats
+    emissions: Floats
+
+
+class Forward(NamedTuple):
+    """What a forward pass gives; ``lost`` is the first impossible place of a sequence or -1."""
+
+    log_prob: Floats
+    lost: Ints
+    filtered: Floats | None
+    last: Floats
+
+
+class Smoothed(NamedTuple):
+    """What a forward-backward pass gives."""
+
+    log_prob: Floats
+    lost: Ints
+    posterior: Floats | None
+    counts: Counts | None
+
+
+class _Cut(NamedTuple):
+    """Sequences cut into blocks: see `cohmm.kernels.chain`."""
+
+    blocks: Ints
+    joints: Ints
+
+    @property
+    def parts(self) -> list[Part]:
+        return split(len(self.blocks), PARTS)
+
+    @property
+    def joint_parts(self) -> list[Part]:
+        return split(len(self.joints), PARTS) if len(self.joints) else []
+
+    def by_sequence(self, log_prob: Floats, lost: Ints, n: int) -> tuple[Floats, Ints]:
+        """Sums of log-probabilities, and first lost places, a sequence."""
+        totals = np.bincount(self.blocks[:, 4], log_prob, n).astype(np.float64)
+        places = np.full(n, -1, np.int64)
+        for block in np.flatnonzero(lost >= 0)[::-1]:
+            places[self.blocks[block, 4]] = lost[block]
+        return totals, places
+
+
+def _differ(given: Floats, found: Floats) -> bool:
+    other = given != found  # infinities may be equal, but have no difference
+    return bool(np.any(np.abs(given[other] - found[other]) > TOLERANCE))
+
+
+def _settle(
+    joints: Iterable[int], given: Floats, found: Floats, again: Callable[[int], None]
+) -> None:
+    """Where what was given at a joint is not what was found, give that and run again, in order."""
+    for joint in joints:
+        if _differ(given[joint], found[joint]):
+            given[joint] = found[joint]
+            again(joint)
+
+
+def forward(
+    tables: Tables, symbols: Ints, offsets: Ints, *, keep: bool = False, logs: Tables | None = None
+) -> Forward:
+    """Filter all sequences; memory does not grow with their length unless ``keep``."""
+    n = len(offsets) - 1
+    cut = _Cut(*chain.cut_blocks(offsets, LONG_BLOCK))
+    given, found = _warm_forward(tables, symbols, cut)
+    log_prob = np.empty(len(cut.blocks))
+    lost = np.empty(len(cut.blocks), np.int64)
+    filtered = np.empty((len(symbols), tables.n_states)) if keep else None
+    last = np.empty((n, tables.n_states))
+
+    def blocks(first: int, stop: int) -> None:
+        chain.forward_blocks(
+            tables.lanes, symbols, cut.blocks, (first, stop), tables.start, tables.trans,
+            tables.emit, given, found, log_prob, lost, filtered, last,
+        )  # fmt: skip
+
+    run(blocks, cut.parts)
+    right_of = np.flatnonzero(cut.blocks[:, 2] >= 0)
+    _settle(range(len(given)), given, found, lambda j: blocks(right_of[j], right_of[j] + 1))
+
+    totals, places = cut.by_sequence(log_prob, lost, n)
+    for s in np.flatnonzero(places >= 0):
+        logs = logs or log_tables(tables)
+        ahead, totals[s], places[s] = _log_forward(logs, symbols[offsets[s] : offsets[s + 1]])
+        if places[s] >= 0:
+            places[s] += offsets[s]
+            continue
+        rows = _normalised(ahead)
+        last[s] = rows[-1]
+        if filtered is not None:
+            filtered[offsets[s] : offsets[s + 1]] = rows
+    return Forward(totals, places, filtered, last)
+
+
+def _warm_forward(tables: Tables, symbols: Ints, cut: _Cut) -> tuple[Floats, Floats]:
+    given = np.zeros((len(cut.joints), tables.width))
+
+    def warm(first: int, stop: int) -> None:
+        chain.warm_forward(
+            tables.lanes, symbols, cut.joints, (first, stop), tables.start, tables.trans,
+            tables.emit, WARM_UP, TOLERANCE, given,
+        )  # fmt: skip
+
+    run(warm, cut.joint_parts)
+    return given, np.zeros_like(given)
+
+
+def smooth(
+    tables: Tables,
+    symbols: Ints,
+    offsets: Ints,
+    *,
+    keep: bool = False,
+    count: bool = False,
+    logs: Tables | None = None,
+) -> Smoothed:
+    """Forward-backward over all sequences: posteriors (``keep``), expected counts (``count``)."""
+    result = _smooth_scaled(tables, symbols, offsets, keep, count)
+    if not (result.lost >= 0).any():
+        return result
+    return _smooth_with_logs(tables, logs or log_tables(tables), symbols, offsets, result, count)
+
+
+def _smooth_scaled(
+    tables: Tables, symbols: Ints, offsets: Ints, keep: bool, count: bool
+) -> Smoothed:
+    n = len(offsets) - 1
+    cut = _Cut(*chain.cut_blocks(offsets, SHORT_BLOCK))
+    ahead, ahead_found = _warm_forward(tables, symbols, cut)
+    behind = np.zeros_like(ahead)
+    behind_found = np.zeros_like(ahead)
+    log_prob = np.empty(len(cut.blocks))
+    lost = np.empty(len(cut.blocks), np.int64)
+    posterior = np.empty((len(symbols), tables.n_states)) if keep else None
+
+    def warm(first: int, stop: int) -> None:
+        chain.warm_backward(
+            tables.lanes, symbols, cut.joints, (first, stop), tables.back, tables.emit,
+            WARM_UP, TOLERANCE, behind,
+        )  # fmt: skip
+
+    def blocks(group: int, first: int, stop: int) -> None:
+        chain.smooth_blocks(
+            tables.lanes, symbols, cut.blocks, (first, stop), tables.start, tables.trans,
+            tables.back, tables.emit, ahead, behind, ahead_found, behind_found, log_prob, lost,
+            groups[group] if count else None, posterior,
+        )  # fmt: skip
+
+    def forward_block(first: int, stop: int) -> None:
+        chain.forward_blocks(
+            tables.lanes, symbols, cut.blocks, (first, stop), tables.start, tables.trans,
+            tables.emit, ahead, ahead_found, log_prob, lost, None, None,
+        )  # fmt: skip
+
+    def backward_block(first: int, stop: int) -> None:
+        chain.backward_blocks(
+            tables.lanes, symbols, cut.blocks, (first, stop), tables.back, tables.emit,
+            behind, behind_found,
+        )  # fmt: skip
+
+    right_of = np.flatnonzero(cut.blocks[:, 2] >= 0)
+    run(warm, cut.joint_parts)
+    parts = split(len(cut.blocks), _n_groups(tables) if count else PARTS)
+    for final in (False, True):
+        groups = [_empty_counts(tables) for _ in parts] if count else []
+        run(blocks, [(group, *part) for group, part in enumerate(parts)])
+        if final or not (_differ(ahead, ahead_found) or _differ(behind, behind_found)):
+            break
+        run(forward_block, cut.parts)
+        _settle(
+            range(len(ahead)),
+            ahead,
+            ahead_found,
+            lambda j: forward_block(right_of[j], right_of[j] + 1),
+        )
+        run(backward_block, cut.parts)
+        _settle(
+            range(len(behind) - 1, -1, -1), behind, behind_found,
+            lambda j: backward_block(right_of[j] - 1, right_of[j]),
+        )  # fmt: skip
+    totals, places = cut.by_sequence(log_prob, lost, n)
+    return Smoothed(totals, places, posterior, _sum_counts(tables, groups) if count else None)
+
+
+def _n_groups(tables: Tables) -> int:
+    return max(1, min(GROUPS, GROUP_BYTES // tables.emit.nbytes))
+
+
+def _empty_counts(tables: Tables) -> tuple[Floats, Floats, Floats]:
+    return np.zeros(tables.width), np.zeros_like(tables.trans), np.zeros_like(tables.emit)
+
+
+def _sum_counts(tables: Tables, groups: list[tuple[Floats, Floats, Floats]]) -> Counts:
+    starts, transitions, emissions = groups[0]
+    for group in groups[1:]:
+        starts += group[0]
+        transitions += group[1]
+        emissions += group[2]
+    k = tables.n_states
+    return Counts(
+        starts[:k].copy(),
+        (transitions * tables.trans)[:, :k],
+        np.ascontiguousarray(emissions[:-1, :k].T),
+    )
+
+
+def _smooth_with_logs(
+    tables: Tables, logs: Tables, symbols: Ints, offsets: Ints, result: Smoothed, count: bool
+) -> Smoothed:
+    """Repeat in logarithms what the scaled recursion lost, and count the rest by themselves."""
+    log_prob, places, posterior, counts = result
+    hard = places >= 0
+    if count:
+        rest = np.concatenate(
+            [symbols[:0]] + [symbols[offsets[s] : offsets[s + 1]] for s in np.flatnonzero(~hard)]
+        )
+        cuts = np.concatenate([[0], np.cumsum(np.diff(offsets)[~hard])])
+        if len(rest):
+            counts = _smooth_scaled(tables, rest, cuts, False, True).counts
+        else:
+            counts = _sum_counts(tables, [_empty_counts(tables)])
+    for s in np.flatnonzero(hard):
+        piece = symbols[offsets[s] : offsets[s + 1]]
+        ahead, log_prob[s], place = _log_forward(logs, piece)
+        places[s] = place if place < 0 else place + offsets[s]
+        if place >= 0:
+            continue
+        behind = np.empty_like(ahead)
+        log_chain.log_backward(piece, logs.trans, logs.emit, behind)
+        if posterior is not None:
+            posterior[offsets[s] : offsets[s + 1]] = _normalised(ahead + behind)
+        if counts is not None:
+            emissions = np.zeros((len(tables.emit), tables.n_states))
+            log_chain.add_log_counts(
+                piece, logs.trans, logs.emit, ahead, behind, log_prob[s],
+                counts.starts, counts.transitions, emissions,
+            )  # fmt: skip
+            counts.emissions[...] += emissions[:-1].T
+    return Smoothed(log_prob, places, posterior, counts)
+
+
+def _log_forward(logs: Tables, symbols: Ints) -> tuple[Floats, float, int]:
+    ahead = np.empty((len(symbols), logs.n_states))
+    log_prob, place = log_chain.log_forward(symbols, logs.start, logs.trans, logs.emit, ahead)
+    return ahead, log_prob, place
+
+
+def _normalised(log_rows: Floats) -> Floats:
+    rows: Floats = np.exp(log_rows - log_rows.max(axis=1, keepdims=True))
+    rows /= rows.sum(axis=1, keepdims=True)
+    return rows
+
+
+def viterbi(logs: Tables, symbols: Ints, offsets: Ints) -> tuple[Ints, Ints]:
+    """The best path of every sequence, and the first impossible place of each or -1."""
+    states = np.empty(len(symbols), np.int32)
+    lost = np.empty(len(offsets) - 1, np.int64)
+    for first, stop in _batches(offsets):
+        begin, end = offsets[first], offsets[stop]
+        found = _viterbi_batch(
+            logs, symbols[begin:end], offsets[first : stop + 1] - begin, states[begin:end]
+        )
+        lost[first:stop] = np.where(found >= 0, found + begin, -1)
+    return states, lost
+
+
+def _batches(offsets: Ints) -> Iterable[Part]:
+    """Ranges of whole sequences of about `BATCH` symbols, at least one sequence each."""
+    first, n = 0, len(offsets) - 1
+    while first < n:
+        stop = int(np.searchsorted(offsets, offsets[first] + BATCH, side="right")) - 1
+        stop = min(max(stop, first + 1), n)
+        yield first, stop
+        first = stop
+
+
+def _viterbi_batch(logs: Tables, symbols: Ints, offsets: Ints, states: Ints) -> Ints:
+    n = len(offsets) - 1
+    cut = _Cut(*chain.cut_blocks(offsets, LONG_BLOCK))
+    given = np.zeros((len(cut.joints), logs.width))
+    found = np.zeros_like(given)
+    lost = np.empty(len(cut.blocks), np.int64)
+    who = np.empty((len(symbols), logs.width), _narrowest(logs.n_states))
+    final = np.zeros(n, np.int64)
+
+    def warm(first: int, stop: int) -> None:
+        chain.warm_viterbi(
+            logs.lanes, symbols, cut.joints, (first, stop), logs.start, logs.trans, logs.emit,
+            WARM_UP, TOLERANCE, given,
+        )  # fmt: skip
+
+    def blocks(first: int, stop: int) -> None:
+        chain.viterbi_blocks(
+            logs.lanes, symbols, cut.blocks, (first, stop), logs.start, logs.trans, logs.emit,
+            given, found, lost, who, final,
+        )  # fmt: skip
+
+    run(warm, cut.joint_parts)
+    run(blocks, cut.parts)
+    right_of = np.flatnonzero(cut.blocks[:, 2] >= 0)
+    _settle(range(len(given)), given, found, lambda j: blocks(right_of[j], right_of[j] + 1))
+    run(
+        lambda first, stop: chain.trace_back(offsets, (first, stop), who, final, states),
+        split(n, PARTS),
+    )
+    return cut.by_sequence(np.zeros(len(lost)), lost, n)[1]
+
+
+def _narrowest(n_states: int) -> type[np.unsignedinteger]:
+    """The smallest type that holds a state: one byte for most models."""
+    return np.uint8 if n_states <= 256 else np.uint16 if n_states <= 65536 else np.uint32
+
+
+def path_log_probs(logs: Tables, symbols: Ints, offsets: Ints, states: Ints) -> Floats:
+    """log P(states, symbols) of every sequence."""
+    log_prob = np.empty(len(offsets) - 1)
+    run(
+        lambda first, stop: chain.path_log_probs(
+            symbols, offsets, (first, stop), states, logs.start, logs.trans, logs.emit, log_prob
+        ),
+        split(len(log_prob), PARTS),
+    )
+    return log_prob

@@ -1,0 +1,34 @@
+"""Drawing sequences from a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cohmm.kernels import chain
+from cohmm.kernels.compiled import Floats, Ints
+
+CHUNK = 2**20
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A generator from None, a seed, a Generator or a legacy RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(random_state)
+
+
+def sample(
+    startprob: Floats, transmat: Floats, emissionprob: Floats, n: int, rng: np.random.Generator
+) -> tuple[Ints, Ints]:
+    """``n`` symbols of one sequence, and their states."""
+    symbols = np.empty(n, np.int32)
+    states = np.empty(n, np.int32)
+    tables = (*chain.alias_tables(transmat), *chain.alias_tables(emissionprob))
+    state = int(rng.choice(len(startprob), p=startprob / startprob.sum()))
+    for first in range(0, n, CHUNK):
+        piece = slice(first, first + CHUNK)
+        uniforms = rng.random((len(symbols[piece]), 2))
+        state = chain.sample_path(state, uniforms, *tables, symbols[piece], states[piece])
+    return symbols, states
