@@ -3,6 +3,7 @@
 from cohmm.evidence.pairs import Cooccurrence, count_pairs
 from cohmm.evidence.sequences import Sequences
 from cohmm.evidence.triples import Triples, count_triples
+from cohmm.hmm import PairwiseHMM, SequenceKFold
 from cohmm.kernels.threads import threads
 from cohmm.model.hmm import HMM, ImpossibleObservation
 from cohmm.storage import StorageError
@@ -13,6 +14,8 @@ __all__ = [
     "HMM",
     "Cooccurrence",
     "ImpossibleObservation",
+    "PairwiseHMM",
+    "SequenceKFold",
     "Sequences",
     "StorageError",
     "Triples",

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 FORMAT = 1
+_ZIP = b"PK\x03\x04"
 
 
 class StorageError(ValueError):
@@ -67,23 +67,31 @@ def save(
         )
 
 
+def _checked_header(path: str | os.PathLike[str], archive: Any, kind: str) -> dict[str, Any]:
+    header = json.loads(archive["header"].tobytes().decode()) if "header" in archive else None
+    if not isinstance(header, dict) or "cohmm" not in header:
+        raise StorageError(f"{path} is not a cohmm file")
+    if header.get("format") != FORMAT:
+        raise StorageError(
+            f"{path} is of format {header.get('format')!r}; this version of cohmm "
+            f"reads format {FORMAT}"
+        )
+    if header["cohmm"] != kind:
+        raise StorageError(f"{path} holds a {header['cohmm']}, not a {kind}")
+    return header
+
+
 def load(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The header and the arrays of a value of ``kind`` that `save` wrote to ``path``."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile) or "header" not in archive:
+        with open(path, "rb") as file:
+            if file.read(len(_ZIP)) != _ZIP:
                 raise StorageError(f"{path} is not a cohmm file")
-            header = json.loads(archive["header"].tobytes().decode())
-            if not isinstance(header, dict) or "cohmm" not in header:
-                raise StorageError(f"{path} is not a cohmm file")
-            if header.get("format") != FORMAT:
-                raise StorageError(
-                    f"{path} is of format {header.get('format')!r}; this version of cohmm "
-                    f"reads format {FORMAT}"
-                )
-            if header["cohmm"] != kind:
-                raise StorageError(f"{path} holds a {header['cohmm']}, not a {kind}")
-            return header, {name: archive[name] for name in archive.files if name != "header"}
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                return _checked_header(path, archive, kind), {
+                    name: archive[name] for name in archive.files if name != "header"
+                }
     except StorageError:
         raise
     except FileNotFoundError:
@@ -92,7 +100,7 @@ def load(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[
         raise StorageError(f"{path} is a folder, not a file") from None
     except PermissionError:
         raise StorageError(f"{path} may not be read") from None
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError, KeyError) as error:
+    except Exception as error:  # a damaged zip raises whatever its damaged bytes lead to
         raise StorageError(f"{path} is not a cohmm file, or is damaged ({error})") from None
 
 

@@ -139,7 +139,7 @@ class Cooccurrence:
         return self[lag] / total
 
     def __add__(self, other: object) -> Cooccurrence:
-        if other == 0:  # so that sum() works
+        if isinstance(other, int) and other == 0:  # so that sum() works
             return self
         if not isinstance(other, Cooccurrence):
             return NotImplemented
@@ -229,7 +229,9 @@ class Cooccurrence:
             if f"{lag}.counts" in arrays:
                 return arrays[f"{lag}.counts"]
             parts = tuple(arrays[f"{lag}.{part}"] for part in ("data", "indices", "indptr"))
-            return sparse.csr_array(parts, shape=(n, n))
+            found = sparse.csr_array(parts, shape=(n, n))
+            found.check_format(full_check=True)
+            return found
 
         def build() -> Cooccurrence:
             n = len(arrays["symbol_counts"])
@@ -286,7 +288,7 @@ def pair_counts(
     data: Sequences, lags: Iterable[int] | int = (1,), weights: Any = None
 ) -> Cooccurrence:
     """`count_pairs` of `Sequences`, where counting no pair at all is no mistake."""
-    lags = sorted({_lag(lag) for lag in ([lags] if isinstance(lags, int) else lags)})
+    lags = sorted({_lag(lag) for lag in (lags if isinstance(lags, Iterable) else [lags])})
     if not lags:
         raise ValueError("lags is empty: give at least one, such as (1,)")
     weighing = None if weights is None else _checked_weights(weights, len(data))
@@ -359,6 +361,8 @@ def _sparse_counts(data: Sequences, lag: int, weights: Floats | None) -> sparse.
     )
     matrix = sparse.csr_array((data_out, indices, indptr), shape=(n, n))
     matrix.has_sorted_indices = True
+    if weights is not None:
+        matrix.eliminate_zeros()  # pairs of weight zero
     return matrix
 
 
@@ -409,6 +413,7 @@ def _stored(matrix: Matrix) -> Matrix:
         return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
     matrix = sparse.csr_array(matrix)
     matrix.sum_duplicates()
+    matrix.eliminate_zeros()
     matrix.sort_indices()
     return matrix
 

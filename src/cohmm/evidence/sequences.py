@@ -123,14 +123,14 @@ class Sequences:
         rows = np.arange(table.num_rows)
         lengths = None
         if order is not None:
-            rows = pc.sort_indices(table[order]).to_numpy()
             if table[order].null_count:
                 raise ValueError(f"the column {order!r} has an empty cell: its row has no order")
+            rows = pc.sort_indices(_ranks(_combined(table[order]))).to_numpy()
         if group is not None:
             if table[group].null_count:
                 place = int(np.flatnonzero(table[group].is_null().to_numpy())[0])
                 raise ValueError(f"the column {group!r} is empty in row {place}: whose row is it?")
-            keys = _combined(table[group]).dictionary_encode().indices.to_numpy()
+            keys = _decoded(_combined(table[group])).dictionary_encode().indices.to_numpy()
             rows = rows[np.argsort(keys[rows], kind="stable")]
             lengths = np.bincount(keys)
         return cls.of(
@@ -149,14 +149,20 @@ class Sequences:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, s: int) -> Ints:
-        """The codes of sequence ``s``."""
+    def __getitem__(self, s: int) -> list[Any]:
+        """Sequence ``s`` as a list of labels, or of numbers; None where one is missing.
+
+        >>> Sequences.of([["a", "b"], ["b", None]])[1]
+        ['b', None]
+        """
         if not -len(self) <= s < len(self):
             raise IndexError(f"there is no sequence {s}: there are {len(self)}")
         s %= len(self)
-        return self.symbols[self.offsets[s] : self.offsets[s + 1]]
+        words = self.vocabulary or range(self.n_symbols)
+        codes = self.symbols[self.offsets[s] : self.offsets[s + 1]].tolist()
+        return [None if code < 0 else words[code] for code in codes]
 
-    def __iter__(self) -> Iterator[Ints]:
+    def __iter__(self) -> Iterator[list[Any]]:
         return (self[s] for s in range(len(self)))
 
     def __repr__(self) -> str:
@@ -168,9 +174,8 @@ class Sequences:
         )
 
     def labels(self) -> list[list[Any]]:
-        """The sequences as lists of labels, or of codes; None where an observation is missing."""
-        words = self.vocabulary or range(self.n_symbols)
-        return [[None if code < 0 else words[code] for code in codes] for codes in self]
+        """All sequences as lists of labels, or of numbers; None where one is missing."""
+        return list(self)
 
     def place_of(self, position: int) -> str:
         """Where an observation is, in words for an error message.
@@ -188,6 +193,8 @@ class Sequences:
         if vocabulary is None:
             if n_symbols is None:
                 return self
+            if not isinstance(n_symbols, (int, np.integer)) or n_symbols < 1:
+                raise ValueError(f"n_symbols must be a whole number from 1, not {n_symbols!r}")
             if self.vocabulary is not None:
                 raise ValueError(
                     f"symbols must be whole numbers from 0 to {n_symbols - 1}, "
@@ -200,11 +207,16 @@ class Sequences:
                 codes = np.where(outside, np.int32(MISSING), codes)
             size = n_symbols
         else:
-            own = self.vocabulary or tuple(range(self.n_symbols))
-            if own == vocabulary:
+            if vocabulary == self.vocabulary:
                 return self
+            own, codes = self.vocabulary, self.symbols
+            if own is None and self.n_symbols > len(codes):  # few of many numbers occur
+                numbers, codes = np.unique(codes, return_inverse=True)
+                own = tuple(numbers.tolist())
+            elif own is None:
+                own = tuple(range(self.n_symbols))
             places = np.append(codes_in(own, vocabulary), np.int32(MISSING))
-            codes = places[self.symbols]
+            codes = np.where(self.symbols == MISSING, np.int32(MISSING), places[codes])
             outside = (codes == MISSING) & (self.symbols != MISSING)
             name = f"the vocabulary has {len(vocabulary)} labels, {vocabulary[0]!r} among them"
             size = len(vocabulary)
@@ -255,6 +267,10 @@ def _flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
         raise ValueError(f"{X[:20]!r} is a single string: pass list(text), or a list of labels")
     if _is_column(X):
         return _combined(_arrow_array(X)), lengths
+    if hasattr(X, "tocsr"):
+        raise ValueError("X is a sparse matrix; symbols are an array (n,) or (n, 1), or a list")
+    if isinstance(X, np.ndarray) and X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: symbols are whole numbers or strings")
     if isinstance(X, np.ndarray):
         if X.ndim == 2 and X.shape[1] == 1:
             return X[:, 0], lengths
@@ -265,10 +281,7 @@ def _flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
                 f"an array of symbols has the shape (n,) or (n, 1), not {X.shape}; "
                 "pass several sequences as a list, or with lengths"
             )
-    try:
-        items = list(X)
-    except TypeError:
-        raise ValueError(f"cannot read sequences from {type(X).__name__}: {X!r}") from None
+    items = _listed(X)
     if not items:
         raise ValueError("there is no data: X is empty")
     if all(_is_scalar(item) for item in items):
@@ -285,13 +298,27 @@ def _concatenate(items: list[Any]) -> tuple[Any, Any]:
     for s, item in enumerate(items):
         if _is_scalar(item):
             raise ValueError(f"X mixes sequences and symbols: item {s} is {item!r}")
-        piece, _ = _flatten(item, None) if len(item) else ([], None)
-        pieces.append(piece)
+        if not hasattr(item, "__len__") or (isinstance(item, np.ndarray) and not item.ndim):
+            item = _listed(item)
+        piece, inner = _flatten(item, None) if len(item) else ([], None)
+        if inner is not None and max(inner) > 1:
+            raise ValueError(f"item {s} of X is a list of sequences itself, not one of symbols")
+        pieces.append(piece.to_pylist() if isinstance(piece, pa.Array) else piece)
     lengths = [len(piece) for piece in pieces]
-    if all(isinstance(piece, np.ndarray) for piece in pieces):
+    if all(isinstance(piece, np.ndarray) and piece.dtype.kind in "iufb" for piece in pieces):
         masked = any(isinstance(piece, np.ma.MaskedArray) for piece in pieces)
         return (np.ma.concatenate if masked else np.concatenate)(pieces), lengths
-    return [symbol for piece in pieces for symbol in piece], lengths
+    lists = [piece.tolist() if isinstance(piece, np.ndarray) else piece for piece in pieces]
+    return [symbol for piece in lists for symbol in piece], lengths
+
+
+def _listed(values: Any) -> list[Any]:
+    try:
+        return list(values)
+    except TypeError:
+        raise ValueError(
+            f"cannot read sequences from {type(values).__name__}: {values!r}"
+        ) from None
 
 
 def _offsets(lengths: Any, n: int) -> Ints:
@@ -299,7 +326,7 @@ def _offsets(lengths: Any, n: int) -> Ints:
         raise ValueError("there is no data: X has no symbols")
     if lengths is None:
         return np.array([0, n])
-    sizes = np.atleast_1d(np.asarray(lengths))
+    sizes = np.atleast_1d(np.asarray(list(lengths) if isinstance(lengths, Iterator) else lengths))
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu":
         raise ValueError(f"lengths must be a list of whole numbers, not {lengths!r}")
     if (sizes < 1).any():
@@ -315,11 +342,11 @@ def _encode(flat: Any) -> tuple[Ints, Vocabulary | None]:
     """Codes of a flat column, and the vocabulary where the symbols are labels."""
     if isinstance(flat, (pa.Array, pa.ChunkedArray)):
         return _encode_arrow(_combined(flat))
-    if isinstance(flat, np.ma.MaskedArray):
+    if isinstance(flat, np.ma.MaskedArray) and flat.dtype.kind in "iufb":
         missing = np.ma.getmaskarray(flat)
-        flat = np.asarray(flat.filled(0) if flat.dtype.kind in "iufb" else flat.filled(None))
-        if flat.dtype.kind in "iufb":
-            return _codes_of_numbers(flat, missing), None
+        if flat.dtype.kind == "f":
+            missing = missing | np.isnan(flat.data)
+        return _codes_of_numbers(flat.data, missing), None
     if isinstance(flat, np.ndarray) and flat.dtype.kind in "iufb":
         return _codes_of_numbers(flat, np.isnan(flat) if flat.dtype.kind == "f" else None), None
     items = flat.tolist() if isinstance(flat, np.ndarray) else list(flat)
@@ -327,11 +354,17 @@ def _encode(flat: Any) -> tuple[Ints, Vocabulary | None]:
     present = [item for item, gone in zip(items, missing, strict=True) if not gone]
     if all(isinstance(item, (int, float, np.number, np.bool_)) for item in present):
         numbers = np.zeros(len(items), np.result_type(*{type(item) for item in present}, np.int64))
-        numbers[~missing] = present
+        try:
+            numbers[~missing] = present
+        except OverflowError:
+            place = next(p for p, item in enumerate(items) if abs(item or 0) > LARGEST_CODE)
+            raise _wrong_number(items[place], place) from None
         return _codes_of_numbers(numbers, missing), None
     for place, item in enumerate(items):
         if not missing[place] and not isinstance(item, str):
-            raise ValueError(f"symbol {item!r} at position {place} is neither number nor string")
+            number = isinstance(item, (int, float, np.number, np.bool_))
+            why = "a number among labels" if number else "neither number nor string"
+            raise ValueError(f"symbol {item!r} at position {place} is {why}")
     return _encode_arrow(
         pa.array(
             [None if gone else str(item) for item, gone in zip(items, missing, strict=True)],
@@ -341,8 +374,7 @@ def _encode(flat: Any) -> tuple[Ints, Vocabulary | None]:
 
 
 def _encode_arrow(column: pa.Array) -> tuple[Ints, Vocabulary | None]:
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+    column = _decoded(column)
     if pa.types.is_null(column.type):
         column = column.cast(pa.int64())
     kind = column.type
@@ -376,20 +408,35 @@ def _codes_of_numbers(numbers: np.ndarray, missing: np.ndarray | None) -> Ints:
     wrong |= present > LARGEST_CODE
     if wrong.any():
         place = int(np.argmax(wrong))
-        value = numbers[place].item()
-        why = "negative" if value < 0 else "too large" if value > LARGEST_CODE else "not whole"
-        raise ValueError(
-            f"symbol {value!r} at position {place} is {why}: symbols are whole numbers from 0 "
-            "(None, NaN or a masked array for a missing one), or strings"
-        )
+        raise _wrong_number(numbers[place].item(), place)
     codes = present.astype(np.int32)
     if missing is not None:
         codes[missing] = MISSING
     return codes
 
 
+def _wrong_number(value: Any, place: int) -> ValueError:
+    why = "negative" if value < 0 else "too large" if value > LARGEST_CODE else "not whole"
+    return ValueError(
+        f"symbol {value!r} at position {place} is {why}: symbols are whole numbers from 0 "
+        "(None, NaN or a masked array for a missing one), or strings"
+    )
+
+
 def _combined(column: Any) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    """Categories as what they stand for."""
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _ranks(column: pa.Array) -> pa.Array:
+    """What to sort by: of ordered categories, their order."""
+    if pa.types.is_dictionary(column.type) and column.type.ordered:
+        return column.indices
+    return _decoded(column)
 
 
 def _arrow_array(column: Any) -> Any:
@@ -405,16 +452,19 @@ def _arrow_array(column: Any) -> Any:
         return _arrow_table(column, names)[names[0]]
     if hasattr(column, "to_arrow"):
         return column.to_arrow()
-    return pa.array(column, from_pandas=True)
+    try:
+        return pa.array(column, from_pandas=True)
+    except pa.ArrowException as error:
+        raise ValueError(f"a column holds values of one type: {error}") from None
 
 
 def _arrow_table(frame: Any, names: Sequence[str]) -> pa.Table:
-    columns = list(getattr(frame, "column_names", None) or frame.columns)
+    columns = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
     for name in names:
         if name not in columns:
             raise ValueError(
-                f"there is no column {name!r}; there are {', '.join(map(str, columns))}"
+                f"there is no column {name!r}; there are {', '.join(map(str, columns)) or 'none'}"
             )
     if isinstance(frame, pa.Table):
-        return frame.select(list(names))
+        return frame.select(list(dict.fromkeys(names)))
     return pa.table({name: _arrow_array(frame[name]) for name in names})

@@ -59,7 +59,7 @@ class Triples:
         return int(self.counts.sum())
 
     def __add__(self, other: object) -> Triples:
-        if other == 0:  # so that sum() works
+        if isinstance(other, int) and other == 0:  # so that sum() works
             return self
         if not isinstance(other, Triples):
             return NotImplemented
@@ -70,6 +70,7 @@ class Triples:
         else:
             vocabulary = unite(self.vocabulary, cast(Vocabulary, other.vocabulary))
             n = len(vocabulary)
+        _check_size(n)
         keys = np.concatenate([self._keys(vocabulary, n), other._keys(vocabulary, n)])
         return _from_keys(*_merge(keys, np.concatenate([self.counts, other.counts])), n, vocabulary)
 
@@ -148,8 +149,7 @@ def count_triples(
 def triple_counts(data: Sequences) -> Triples:
     """`count_triples` of `Sequences`, where counting no triple at all is no mistake."""
     n = data.n_symbols
-    if n > MOST_SYMBOLS:
-        raise ValueError(f"triples of {n:,} symbols: at most {MOST_SYMBOLS:,} can be counted")
+    _check_size(n)
     parts = split(len(data.symbols), -(-len(data.symbols) // PART))
 
     def count(first: int, stop: int) -> tuple[Ints, Ints]:
@@ -167,6 +167,11 @@ def triple_counts(data: Sequences) -> Triples:
     if len(found) > 1:
         keys, counts = _merge(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
     return _from_keys(keys, counts, n, data.vocabulary)
+
+
+def _check_size(n: int) -> None:
+    if n > MOST_SYMBOLS:
+        raise ValueError(f"triples of {n:,} symbols: at most {MOST_SYMBOLS:,} can be counted")
 
 
 def _merge(keys: Ints, counts: Ints) -> tuple[Ints, Ints]:

@@ -15,15 +15,17 @@ def as_vocabulary(labels: Iterable[Any]) -> Vocabulary:
     if isinstance(labels, str):
         raise ValueError(f"a vocabulary is a list of labels, not the string {labels!r}")
     plain = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
-    if len(set(plain)) < len(plain):
-        seen: set[Hashable] = set()
-        twice = next(label for label in plain if label in seen or seen.add(label))  # type: ignore[func-returns-value]
-        raise ValueError(f"the vocabulary has the label {twice!r} twice, at {plain.index(twice)}")
+    if not plain:
+        raise ValueError("the vocabulary is empty: it needs a label")
     for place, label in enumerate(plain):
         if not isinstance(label, (str, int)):
             raise ValueError(
                 f"labels are strings or whole numbers; the one at {place} is {label!r}"
             )
+    if len(set(plain)) < len(plain):
+        seen: set[Hashable] = set()
+        twice = next(label for label in plain if label in seen or seen.add(label))  # type: ignore[func-returns-value]
+        raise ValueError(f"the vocabulary has the label {twice!r} twice, at {plain.index(twice)}")
     return plain
 
 

@@ -27,6 +27,8 @@ from cohmm.kernels.simd import best_row_plus_matrix, row_times_matrix, scale, we
 _TINY = 1e-150
 # A probability below this is treated as lost; logarithms decide what it was.
 _SMALLEST = 1e-300
+# Instead of a lost place: nothing is impossible, but a state has nearly underflowed.
+FADED = -2
 
 
 @kernel
@@ -93,12 +95,27 @@ def _likelihood_step(
     row_times_matrix(lanes, weighted, back, row)
 
 
-@fused_kernel
-def _closer_than(a: Floats, b: Floats, tolerance: float) -> bool:
-    for k in range(len(a)):  # noqa: SIM110 - numba has no generators to speak of
-        if not abs(a[k] - b[k]) <= tolerance and a[k] != b[k]:
-            return False
-    return True
+@kernel
+def differ(a: Floats, b: Floats, tolerance: float) -> bool:
+    """Whether probabilities differ by more than the factor ``1 + tolerance``.
+
+    What a state weighs now says nothing of what it will weigh: the next symbols may
+    favour one of probability 1e-20 by any factor.  So no difference is too small, until it
+    is too small for a double.
+    """
+    for k in range(len(a)):
+        if not abs(a[k] - b[k]) <= tolerance * max(a[k], b[k]) + _SMALLEST:
+            return True
+    return False
+
+
+@kernel
+def scores_differ(a: Floats, b: Floats, tolerance: float) -> bool:
+    """As `differ`, of logarithms; infinities may be equal, but have no difference."""
+    for k in range(len(a)):  # noqa: SIM110
+        if a[k] != b[k] and not abs(a[k] - b[k]) <= tolerance:
+            return True
+    return False
 
 
 @fused_kernel
@@ -142,7 +159,7 @@ def warm_forward(
             for t in range(place + 1, border):
                 _filter_step(lanes, row, trans, emit, symbols[t], predicted)
             rounds += 1
-            if place == begin or (rounds > 1 and _closer_than(row, earlier, tolerance)):
+            if place == begin or (rounds > 1 and not differ(row, earlier, tolerance)):
                 break
             if warm_up > longest // 4:
                 break  # the block before it is the better warm-up
@@ -178,7 +195,7 @@ def warm_backward(
             for t in range(place - 1, border - 1, -1):
                 _likelihood_step(lanes, row, back, emit, symbols[t], weighted)
             rounds += 1
-            if place == end or (rounds > 1 and _closer_than(row, earlier, tolerance)):
+            if place == end or (rounds > 1 and not differ(row, earlier, tolerance)):
                 break
             if warm_up > longest // 4:
                 break
@@ -197,11 +214,13 @@ def _filter_block(
     row: Floats,
     predicted: Floats,
     keep: Floats | None,
+    faint: float,
 ) -> tuple[float, int]:
     """Filter one block, starting from its left joint; ``row`` is left at its last symbol.
 
     With ``keep``, an array of a row a symbol of the block, all filtered distributions are
-    kept.  Returns the log-likelihood and the first impossible place, or -1.
+    kept.  Returns the log-likelihood and the first impossible place, or else `FADED` where a
+    possible state came below the probability ``faint``, or -1.
     """
     first, last, left = block[0], block[1], block[2]
     if left >= 0:
@@ -211,6 +230,7 @@ def _filter_block(
         predicted[:] = start
     log_prob = 0.0
     product = 1.0
+    outcome = -1
     for t in range(first, last):
         if t == first:
             step = _observe(lanes, emit, symbols[first], predicted, row)
@@ -218,6 +238,11 @@ def _filter_block(
             step = _filter_step(lanes, row, trans, emit, symbols[t], predicted)
         if step == 0.0:
             return -np.inf, t
+        if faint > 0.0:
+            emission = emit[symbols[t]]
+            for k in range(trans.shape[0]):
+                if row[k] < faint and predicted[k] > 0.0 and emission[k] > 0.0:
+                    outcome = FADED
         if step < _TINY:
             log_prob += np.log(step)
         else:
@@ -228,7 +253,7 @@ def _filter_block(
         if keep is not None:
             for k in range(trans.shape[0]):
                 keep[t - first, k] = row[k]
-    return log_prob + np.log(product), -1
+    return log_prob + np.log(product), outcome
 
 
 @fused_kernel
@@ -245,14 +270,16 @@ def forward_blocks(
     log_prob: Floats,
     lost: Ints,
     out: Floats | None,
-    last_rows: Floats | None,
+    last_rows: Floats,
+    faint: float,
 ) -> None:
     """Log-likelihood of every block in ``part``, and its filtered distributions.
 
     ``log_prob[block] = log P(its symbols | all symbols of the sequence before it)``,
-    ``lost[block]`` is the first place whose probability is zero, or -1; ``out``, where
-    it is not None, takes the filtered distribution of every symbol, (T, K), and
-    ``last_rows`` that of the last symbol of every sequence.
+    ``lost[block]`` is the first place whose probability is zero, or `FADED` where the
+    probability of a possible state fell below ``faint``, or -1; ``out``, where it is not
+    None, takes the filtered distribution of every symbol, (T, K), and ``last_rows`` that of
+    the last symbol of every sequence.
     """
     row = np.empty(trans.shape[1])
     predicted = np.empty(trans.shape[1])
@@ -260,15 +287,15 @@ def forward_blocks(
         if out is not None:
             log_prob[b], lost[b] = _filter_block(
                 lanes, symbols, blocks[b], start, trans, emit, forward, row, predicted,
-                out[blocks[b, 0] : blocks[b, 1]],
+                out[blocks[b, 0] : blocks[b, 1]], faint,
             )  # fmt: skip
         else:
             log_prob[b], lost[b] = _filter_block(
-                lanes, symbols, blocks[b], start, trans, emit, forward, row, predicted, None
+                lanes, symbols, blocks[b], start, trans, emit, forward, row, predicted, None, faint
             )
         if blocks[b, 3] >= 0:
             forward_out[blocks[b, 3]] = row
-        elif last_rows is not None:
+        else:
             last_rows[blocks[b, 4]] = row[: trans.shape[0]]
 
 
@@ -364,7 +391,7 @@ def smooth_blocks(
         block = blocks[b]
         first, last, left, right = block[0], block[1], block[2], block[3]
         log_prob[b], lost[b] = _filter_block(
-            lanes, symbols, block, start, trans, emit, forward, row, predicted, filtered[1:]
+            lanes, symbols, block, start, trans, emit, forward, row, predicted, filtered[1:], 0.0
         )
         if right >= 0:
             forward_out[right] = row
@@ -461,7 +488,7 @@ def warm_viterbi(
                 row[:] = best + emit[symbols[t]]
             _normalise_scores(row)
             rounds += 1
-            if place == begin or (rounds > 1 and _closer_than(row, earlier, tolerance)):
+            if place == begin or (rounds > 1 and not scores_differ(row, earlier, tolerance)):
                 break
             if warm_up > (border - begin) // 4:
                 break

@@ -14,34 +14,61 @@ from cohmm.kernels.compiled import Floats, Ints, kernel
 
 
 @kernel
-def _log_sum(terms: Floats) -> float:
-    top: float = terms.max()
+def first_impossible(symbols: Ints, start: Floats, trans: Floats, emit: Floats) -> int:
+    """The first place of one sequence that no path reaches, or -1."""
+    n_states = len(trans)
+    alive = start[:n_states] > -np.inf
+    after = np.empty(n_states, np.bool_)
+    for t in range(len(symbols)):
+        if t > 0:
+            for j in range(n_states):
+                after[j] = False
+                for i in range(n_states):
+                    if alive[i] and trans[i, j] > -np.inf:
+                        after[j] = True
+                        break
+            alive[:] = after
+        emission = emit[symbols[t]]
+        none = True
+        for k in range(n_states):
+            alive[k] = alive[k] and emission[k] > -np.inf
+            none = none and not alive[k]
+        if none:
+            return t
+    return -1
+
+
+@kernel
+def _log_sum_of_products(left: Floats, right: Floats) -> float:
+    """``log(exp(left) @ exp(right))``"""
+    top: float = -np.inf
+    for i in range(len(left)):
+        top = max(top, left[i] + right[i])
     if top > -np.inf:
-        top += np.log(np.exp(terms - top).sum())
+        total = 0.0
+        for i in range(len(left)):
+            total += np.exp(left[i] + right[i] - top)
+        top += np.log(total)
     return top
 
 
 @kernel
-def log_forward(
-    symbols: Ints, start: Floats, trans: Floats, emit: Floats, out: Floats | None
-) -> tuple[float, int]:
-    """log P(symbols up to t, state at t) for one sequence; ``out``, (T, K), may be None.
+def log_forward(symbols: Ints, start: Floats, trans: Floats, emit: Floats, out: Floats) -> float:
+    """log P(symbols), of one sequence.
 
-    Returns the log-likelihood and the first impossible place, or -1.
+    ``out``, (T, K), takes log P(symbols up to t, state at t); of the shape (1, K), the last
+    of them alone.
     """
     n_states = len(trans)
     row = start[:n_states] + emit[symbols[0], :n_states]
     after = np.empty(n_states)
-    for t in range(len(symbols)):
-        if t > 0:
-            for j in range(n_states):
-                after[j] = _log_sum(row + trans[:, j]) + emit[symbols[t], j]
-            row[:] = after
-        if row.max() == -np.inf:
-            return -np.inf, t
-        if out is not None:
-            out[t] = row
-    return _log_sum(row), -1
+    out[0] = row
+    for t in range(1, len(symbols)):
+        for j in range(n_states):
+            after[j] = _log_sum_of_products(row, trans[:, j]) + emit[symbols[t], j]
+        row[:] = after
+        out[min(t, len(out) - 1)] = row
+    return _log_sum_of_products(row, np.zeros(n_states))
 
 
 @kernel
@@ -52,7 +79,7 @@ def log_backward(symbols: Ints, trans: Floats, emit: Floats, out: Floats) -> Non
     for t in range(len(symbols) - 2, -1, -1):
         ahead = out[t + 1] + emit[symbols[t + 1], :n_states]
         for i in range(n_states):
-            out[t, i] = _log_sum(trans[i, :n_states] + ahead)
+            out[t, i] = _log_sum_of_products(trans[i, :n_states], ahead)
 
 
 @kernel
@@ -62,7 +89,6 @@ def add_log_counts(
     emit: Floats,
     ahead: Floats,
     behind: Floats,
-    log_prob: float,
     starts: Floats,
     transitions: Floats,
     emissions: Floats,
@@ -73,6 +99,8 @@ def add_log_counts(
     """
     n_states = len(trans)
     for t in range(len(symbols)):
+        # The log-likelihood; from here and not from the end, so that rounding errors cancel.
+        log_prob = _log_sum_of_products(ahead[t], behind[t])
         for k in range(n_states):
             posterior = np.exp(ahead[t, k] + behind[t, k] - log_prob)
             emissions[symbols[t], k] += posterior

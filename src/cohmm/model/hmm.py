@@ -106,6 +106,10 @@ class HMM:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are frozen as well, and leave the tables behind."""
+        return HMM, (self.startprob, self.transmat, self.emissionprob, self.vocabulary)
+
     @cached_property
     def _tables(self) -> Tables:
         return probability_tables(self.startprob, self.transmat, self.emissionprob)
@@ -252,7 +256,9 @@ class HMM:
             self.startprob, self.transmat, self.emissionprob, int(n), generator(random_state)
         )
         if self.vocabulary is not None:
-            return np.array(self.vocabulary)[symbols], states
+            kinds = {type(label) for label in self.vocabulary}
+            labels = np.array(self.vocabulary, None if len(kinds) == 1 else object)
+            return labels[symbols], states
         return symbols, states
 
     def stationary(self) -> Floats:
@@ -321,6 +327,10 @@ class HMM:
                 raise ValueError(
                     f"{type(model).__name__} has no {name}: fit or set it, and use CategoricalHMM"
                 )
+        if hasattr(model, "n_trials"):
+            raise ValueError(
+                f"{type(model).__name__} emits counts of symbols, not symbols: use CategoricalHMM"
+            )
         labels = None if vocabulary is None else as_vocabulary(vocabulary)
         return cls(model.startprob_, model.transmat_, model.emissionprob_, labels)
 

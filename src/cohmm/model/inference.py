@@ -6,6 +6,11 @@ then *checked*: leaving a block gives the same vectors anew, and where the two d
 more than `TOLERANCE` the block is run again, in order, from the right one.  So the
 answer is that of the plain recursion, for chains that never forget as well.  Blocks and
 groups depend on the data alone, never on the number of threads.
+
+The scaled recursion can lose a state by underflow.  Forward-backward notices: what is
+left of the likelihood is then nearly zero at some symbol.  A forward pass alone notices
+only that a state has become faint, and asks forward-backward whether that mattered.  A
+sequence in which it did is repeated in logarithms.
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ PARTS = 64
 GROUPS = 8  # independent sets of expected counts
 GROUP_BYTES = 2**28
 BATCH = 2**22  # symbols decoded at a time, where there are many sequences
+FAINT = 1e-200
 
 
 class Counts(NamedTuple):
@@ -79,19 +85,27 @@ class _Cut(NamedTuple):
         return totals, places
 
 
-def _differ(given: Floats, found: Floats) -> bool:
-    other = given != found  # infinities may be equal, but have no difference
-    return bool(np.any(np.abs(given[other] - found[other]) > TOLERANCE))
-
-
 def _settle(
-    joints: Iterable[int], given: Floats, found: Floats, again: Callable[[int], None]
+    joints: Iterable[int],
+    given: Floats,
+    found: Floats,
+    again: Callable[[int], None],
+    differ: Callable[[Floats, Floats, float], bool] = chain.differ,
 ) -> None:
     """Where what was given at a joint is not what was found, give that and run again, in order."""
     for joint in joints:
-        if _differ(given[joint], found[joint]):
+        if differ(given[joint], found[joint], TOLERANCE):
             given[joint] = found[joint]
             again(joint)
+
+
+def _pick(symbols: Ints, offsets: Ints, which: Ints) -> tuple[Ints, Ints]:
+    """The symbols and offsets of some of the sequences."""
+    picked = np.concatenate([symbols[offsets[s] : offsets[s + 1]] for s in which])
+    cuts = np.concatenate([[0], np.cumsum(np.diff(offsets)[which])])
+    for array in (picked, cuts):
+        array.setflags(write=False)  # as Sequences have them: kernels are compiled by type
+    return picked, cuts
 
 
 def forward(
@@ -105,11 +119,12 @@ def forward(
     lost = np.empty(len(cut.blocks), np.int64)
     filtered = np.empty((len(symbols), tables.n_states)) if keep else None
     last = np.empty((n, tables.n_states))
+    faint = _faint(tables)
 
     def blocks(first: int, stop: int) -> None:
         chain.forward_blocks(
             tables.lanes, symbols, cut.blocks, (first, stop), tables.start, tables.trans,
-            tables.emit, given, found, log_prob, lost, filtered, last,
+            tables.emit, given, found, log_prob, lost, filtered, last, faint,
         )  # fmt: skip
 
     run(blocks, cut.parts)
@@ -117,17 +132,38 @@ def forward(
     _settle(range(len(given)), given, found, lambda j: blocks(right_of[j], right_of[j] + 1))
 
     totals, places = cut.by_sequence(log_prob, lost, n)
-    for s in np.flatnonzero(places >= 0):
+    hard = places >= 0
+    faded = np.unique(cut.blocks[lost == chain.FADED, 4])
+    faded = faded[~hard[faded]]
+    if keep:  # what is negligible in the end may have mattered on the way
+        hard[faded] = True
+    elif len(faded):
+        hard[faded] = _smooth_scaled(tables, *_pick(symbols, offsets, faded)).lost >= 0
+    for s in np.flatnonzero(hard):
         logs = logs or log_tables(tables)
-        ahead, totals[s], places[s] = _log_forward(logs, symbols[offsets[s] : offsets[s + 1]])
-        if places[s] >= 0:
-            places[s] += offsets[s]
+        piece = symbols[offsets[s] : offsets[s + 1]]
+        ahead, totals[s], place = _log_forward(logs, piece, keep)
+        places[s] = place if place < 0 else place + offsets[s]
+        if place >= 0:
             continue
         rows = _normalised(ahead)
         last[s] = rows[-1]
         if filtered is not None:
             filtered[offsets[s] : offsets[s + 1]] = rows
     return Forward(totals, places, filtered, last)
+
+
+def _faint(tables: Tables) -> float:
+    """Below which probability a state has to be watched; 0 where none can fade away.
+
+    Where every state can be reached from every other, what underflows is made up for by
+    the next symbol.
+    """
+    trans = tables.trans[:, : tables.n_states]
+    if trans.min() > 1e-100:
+        return 0.0
+    # A transition so rare could take a state from above FAINT to zero unseen.
+    return np.inf if ((trans > 0) & (trans <= 1e-100)).any() else FAINT
 
 
 def _warm_forward(tables: Tables, symbols: Ints, cut: _Cut) -> tuple[Floats, Floats]:
@@ -160,7 +196,7 @@ def smooth(
 
 
 def _smooth_scaled(
-    tables: Tables, symbols: Ints, offsets: Ints, keep: bool, count: bool
+    tables: Tables, symbols: Ints, offsets: Ints, keep: bool = False, count: bool = False
 ) -> Smoothed:
     n = len(offsets) - 1
     cut = _Cut(*chain.cut_blocks(offsets, SHORT_BLOCK))
@@ -170,6 +206,7 @@ def _smooth_scaled(
     log_prob = np.empty(len(cut.blocks))
     lost = np.empty(len(cut.blocks), np.int64)
     posterior = np.empty((len(symbols), tables.n_states)) if keep else None
+    last = np.empty((n, tables.n_states))
 
     def warm(first: int, stop: int) -> None:
         chain.warm_backward(
@@ -187,7 +224,7 @@ def _smooth_scaled(
     def forward_block(first: int, stop: int) -> None:
         chain.forward_blocks(
             tables.lanes, symbols, cut.blocks, (first, stop), tables.start, tables.trans,
-            tables.emit, ahead, ahead_found, log_prob, lost, None, None,
+            tables.emit, ahead, ahead_found, log_prob, lost, None, last, 0.0,
         )  # fmt: skip
 
     def backward_block(first: int, stop: int) -> None:
@@ -202,7 +239,7 @@ def _smooth_scaled(
     for final in (False, True):
         groups = [_empty_counts(tables) for _ in parts] if count else []
         run(blocks, [(group, *part) for group, part in enumerate(parts)])
-        if final or not (_differ(ahead, ahead_found) or _differ(behind, behind_found)):
+        if final or not (_any_differ(ahead, ahead_found) or _any_differ(behind, behind_found)):
             break
         run(forward_block, cut.parts)
         _settle(
@@ -218,6 +255,10 @@ def _smooth_scaled(
         )  # fmt: skip
     totals, places = cut.by_sequence(log_prob, lost, n)
     return Smoothed(totals, places, posterior, _sum_counts(tables, groups) if count else None)
+
+
+def _any_differ(given: Floats, found: Floats) -> bool:
+    return chain.differ(given.ravel(), found.ravel(), TOLERANCE)
 
 
 def _n_groups(tables: Tables) -> int:
@@ -249,17 +290,14 @@ def _smooth_with_logs(
     log_prob, places, posterior, counts = result
     hard = places >= 0
     if count:
-        rest = np.concatenate(
-            [symbols[:0]] + [symbols[offsets[s] : offsets[s + 1]] for s in np.flatnonzero(~hard)]
-        )
-        cuts = np.concatenate([[0], np.cumsum(np.diff(offsets)[~hard])])
-        if len(rest):
-            counts = _smooth_scaled(tables, rest, cuts, False, True).counts
-        else:
+        if hard.all():
             counts = _sum_counts(tables, [_empty_counts(tables)])
+        else:
+            rest = _pick(symbols, offsets, np.flatnonzero(~hard))
+            counts = _smooth_scaled(tables, *rest, count=True).counts
     for s in np.flatnonzero(hard):
         piece = symbols[offsets[s] : offsets[s + 1]]
-        ahead, log_prob[s], place = _log_forward(logs, piece)
+        ahead, log_prob[s], place = _log_forward(logs, piece, True)
         places[s] = place if place < 0 else place + offsets[s]
         if place >= 0:
             continue
@@ -270,17 +308,20 @@ def _smooth_with_logs(
         if counts is not None:
             emissions = np.zeros((len(tables.emit), tables.n_states))
             log_chain.add_log_counts(
-                piece, logs.trans, logs.emit, ahead, behind, log_prob[s],
+                piece, logs.trans, logs.emit, ahead, behind,
                 counts.starts, counts.transitions, emissions,
             )  # fmt: skip
             counts.emissions[...] += emissions[:-1].T
     return Smoothed(log_prob, places, posterior, counts)
 
 
-def _log_forward(logs: Tables, symbols: Ints) -> tuple[Floats, float, int]:
-    ahead = np.empty((len(symbols), logs.n_states))
-    log_prob, place = log_chain.log_forward(symbols, logs.start, logs.trans, logs.emit, ahead)
-    return ahead, log_prob, place
+def _log_forward(logs: Tables, symbols: Ints, keep: bool) -> tuple[Floats, float, int]:
+    """log P(symbols up to t, state at t) of all t, or of the last, (1, K); log P; lost place."""
+    ahead = np.empty((len(symbols) if keep else 1, logs.n_states))
+    place = log_chain.first_impossible(symbols, logs.start, logs.trans, logs.emit)
+    if place >= 0:
+        return ahead, -np.inf, place
+    return ahead, log_chain.log_forward(symbols, logs.start, logs.trans, logs.emit, ahead), -1
 
 
 def _normalised(log_rows: Floats) -> Floats:
@@ -318,7 +359,8 @@ def _viterbi_batch(logs: Tables, symbols: Ints, offsets: Ints, states: Ints) -> 
     given = np.zeros((len(cut.joints), logs.width))
     found = np.zeros_like(given)
     lost = np.empty(len(cut.blocks), np.int64)
-    who = np.empty((len(symbols), logs.width), _narrowest(logs.n_states))
+    # Zeros, as the rest of an impossible sequence stays unwritten, and is followed nevertheless.
+    who = np.zeros((len(symbols), logs.width), _narrowest(logs.n_states))
     final = np.zeros(n, np.int64)
 
     def warm(first: int, stop: int) -> None:
@@ -336,7 +378,10 @@ def _viterbi_batch(logs: Tables, symbols: Ints, offsets: Ints, states: Ints) -> 
     run(warm, cut.joint_parts)
     run(blocks, cut.parts)
     right_of = np.flatnonzero(cut.blocks[:, 2] >= 0)
-    _settle(range(len(given)), given, found, lambda j: blocks(right_of[j], right_of[j] + 1))
+    _settle(
+        range(len(given)), given, found, lambda j: blocks(right_of[j], right_of[j] + 1),
+        chain.scores_differ,
+    )  # fmt: skip
     run(
         lambda first, stop: chain.trace_back(offsets, (first, stop), who, final, states),
         split(n, PARTS),

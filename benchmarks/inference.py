@@ -1,0 +1,162 @@
+"""Counting and inference beside hmmlearn (scaling), deeptime and NumPy, in one process.
+
+    python benchmarks/inference.py            # N=100, K=20, T=1e5 and 1e6
+    python benchmarks/inference.py --quick    # T=1e4: does it run?
+
+CPU seconds of one thread, the least of several runs; memory is the peak above what was
+there before the call.  A ratio is the peer's CPU time over cohmm's: above 1, cohmm is faster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from deeptime.markov.hmm import DiscreteOutputModel, HiddenMarkovModel, MaximumLikelihoodHMM
+
+from cohmm import HMM, count_pairs, threads
+from cohmm.datasets.synthetic import random_hmm
+from cohmm.evidence.sequences import Sequences
+from measure import Cost, cost
+
+N, K = 100, 20
+ZIPF_SYMBOLS, ZIPF_PAIRS = 200_000, 10_000_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    quick = parser.parse_args().quick
+    hmm = random_hmm(N, K, random_state=0)
+    print(f"N={N}, K={K}, one thread\n")
+    with threads(1):
+        for length in [10_000] if quick else [100_000, 1_000_000]:
+            inference_table(hmm, length)
+        counting_table(100_000 if quick else ZIPF_PAIRS)
+
+
+def inference_table(hmm: HMM, length: int) -> None:
+    y, _ = hmm.sample(length, random_state=1)
+    data = Sequences.of(y, n_symbols=N)
+    column = y[:, None].astype(np.int64)
+    theirs = hmm.to_hmmlearn()
+    deep = Deeptime(hmm, y.astype(np.int64))
+    table(
+        f"T = {length:,}",
+        length,
+        {
+            "forward (log-likelihood)": {
+                "cohmm": lambda: hmm.log_likelihood(data),
+                "hmmlearn": lambda: theirs.score(column),
+                "deeptime": deep.forward,
+            },
+            "forward-backward, expected counts": {
+                "cohmm": lambda: hmm.expected_counts(data),
+                "hmmlearn": lambda: theirs._do_estep(column, None),
+                "deeptime": deep.forward_backward,
+            },
+            "Viterbi": {
+                "cohmm": lambda: hmm.decode(data),
+                "hmmlearn": lambda: theirs.decode(column),
+                "deeptime": deep.viterbi,
+            },
+        },
+    )
+    check(hmm, theirs, data, column)
+
+
+def check(hmm: HMM, theirs: Any, data: Sequences, column: np.ndarray) -> None:
+    """A fast wrong answer is worth nothing."""
+    assert np.isclose(hmm.log_likelihood(data), theirs.score(column), rtol=1e-9)
+    assert np.isclose(hmm.decode(data)[0], theirs.decode(column)[0], rtol=1e-9)
+    stats, log_prob = theirs._do_estep(column, None)
+    ours, counts = hmm.expected_counts(data)
+    assert np.isclose(ours, log_prob, rtol=1e-9)
+    assert np.allclose(counts.transitions, stats["trans"], rtol=1e-6, atol=1e-6)
+    assert np.allclose(counts.emissions, stats["obs"], rtol=1e-6, atol=1e-6)
+
+
+class Deeptime:
+    """deeptime's kernels; its likelihood is taken with the whole of forward-backward."""
+
+    def __init__(self, hmm: HMM, y: np.ndarray):
+        self.y = y
+        self.model = HiddenMarkovModel(
+            hmm.transmat.copy(), DiscreteOutputModel(hmm.emissionprob.copy()), hmm.startprob.copy()
+        )
+        self.storage = MaximumLikelihoodHMM._HMMModelStorage(
+            transition_matrix=hmm.transmat.copy(),
+            output_model=DiscreteOutputModel(hmm.emissionprob.copy()),
+            initial_distribution=hmm.startprob.copy(),
+        )
+
+    def forward(self) -> Any:
+        return self.model.compute_observation_likelihood(self.y)
+
+    def viterbi(self) -> Any:
+        return self.model.compute_viterbi_paths([self.y])
+
+    def forward_backward(self) -> Any:
+        alpha, beta, gamma = (np.zeros((len(self.y), K)) for _ in range(3))
+        counts = np.zeros((K, K))
+        return MaximumLikelihoodHMM._forward_backward(
+            self.storage, self.y, alpha, beta, gamma, counts
+        )
+
+
+def counting_table(n_pairs: int) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, N, n_pairs + 1).astype(np.int32)
+    small = Sequences.of(y, n_symbols=N)
+    weights = 1 / np.arange(1, ZIPF_SYMBOLS + 1)
+    words = rng.choice(ZIPF_SYMBOLS, n_pairs + 1, p=weights / weights.sum()).astype(np.int32)
+    words = rng.permutation(ZIPF_SYMBOLS).astype(np.int32)[words]
+    large = Sequences.of(words, n_symbols=ZIPF_SYMBOLS)
+
+    def unique(symbols: np.ndarray, n: int) -> Any:
+        return np.unique(symbols[:-1].astype(np.int64) * n + symbols[1:], return_counts=True)
+
+    keys, counts = unique(words, ZIPF_SYMBOLS)
+    ours = count_pairs(large)[1]
+    assert ours.nnz == len(keys)
+    assert np.array_equal(ours.data, counts)
+    table(
+        f"Counting {n_pairs:,} pairs",
+        n_pairs,
+        {
+            f"pairs of {N} symbols": {
+                "cohmm": lambda: count_pairs(small),
+                "numpy.unique": lambda: unique(y, N),
+            },
+            f"pairs of {ZIPF_SYMBOLS:,} symbols, Zipf": {
+                "cohmm": lambda: count_pairs(large),
+                "numpy.unique": lambda: unique(words, ZIPF_SYMBOLS),
+            },
+        },
+    )
+
+
+def table(title: str, size: int, tasks: dict[str, dict[str, Callable[[], Any]]]) -> None:
+    print(f"{title}\n")
+    print("| task | who | CPU s | M symbols/s | peak MB | ratio |")
+    print("|---|---|---:|---:|---:|---:|")
+    for task, calls in tasks.items():
+        costs: dict[str, Cost] = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for who, call in calls.items():
+                costs[who] = cost(call, repeats=5 if who == "cohmm" else 3)
+        for who, spent in costs.items():
+            ratio = spent.cpu / costs["cohmm"].cpu
+            print(
+                f"| {task} | {who} | {spent.cpu:.4f} | {size / spent.cpu / 1e6:.2f} "
+                f"| {spent.memory / 1e6:.0f} | {ratio:.1f} |"
+            )
+    print(flush=True)
+
+
+if __name__ == "__main__":
+    main()

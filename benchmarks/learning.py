@@ -1,0 +1,161 @@
+"""How close the pairwise learner comes to the truth, and what it costs.
+
+    python benchmarks/learning.py             # the tables of docs/results.md, minutes
+    python benchmarks/learning.py --quick     # one small case each
+
+Errors are the paper's: mean total variation of emissions and of transitions, states matched,
+averaged over instances, each a real chain sampled from a random model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cohmm import HMM, PairwiseHMM, count_pairs, threads
+from cohmm.datasets.synthetic import random_hmm, separable_hmm
+from measure import cost
+
+Generator = Callable[[int], HMM]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--instances", type=int, default=10)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    instances = 2 if arguments.quick else arguments.instances
+    errors_table(instances, arguments.quick)
+    states_table(min(instances, 3), arguments.quick)
+    penalty_table(min(instances, 5), arguments.quick)
+    cost_table(arguments.quick)
+
+
+def errors_table(instances: int, quick: bool) -> None:
+    def plain(seed: int) -> HMM:
+        return random_hmm(100, 20, random_state=seed)
+
+    def small(seed: int) -> HMM:
+        return separable_hmm(16, 4, random_state=seed)
+
+    def half(seed: int) -> HMM:
+        return random_hmm(100, 20, stay=0.5, random_state=seed)
+
+    def most(seed: int) -> HMM:
+        return random_hmm(100, 20, stay=0.8, random_state=seed)
+
+    cases: list[tuple[str, Generator, int, tuple[int, ...], str]] = [
+        ("N=100, K=20", plain, 10**6, (1,), ".24 / .28"),
+        ("N=100, K=20", plain, 10**7, (1,), ".080 / .085"),
+        ("N=100, K=20", plain, 10**8, (1,), ".030 / .030"),
+        ("N=100, K=20", plain, 10**6, (1, 2, 3), ""),
+        ("N=16, K=4, separable", small, 10**5, (1,), ".060 / .055"),
+        ("half stays", half, 10**6, (1,), ""),
+        ("half stays", half, 10**6, (1, 2, 3), ".070 / .085"),
+        ("four fifths stay", most, 10**6, (1,), ""),
+        ("four fifths stay", most, 10**6, (1, 2, 3), ".040 / .045"),
+    ]
+    print(f"Errors, means of {instances} instances (and the largest)\n")
+    print("| model | T | lags | emission | transition | target | passes | CPU s |")
+    print("|---|---:|---|---:|---:|---:|---:|---:|")
+    for name, make, length, lags, target in cases:
+        length = 10**5 if quick else length
+        found = [one(make(seed), length, lags, seed) for seed in range(instances)]
+        emission, transition, passes, seconds = np.array(found).T
+        print(
+            f"| {name} | {length:.0e} | {lags} | {emission.mean():.4f} ({emission.max():.4f}) "
+            f"| {transition.mean():.4f} ({transition.max():.4f}) | {target} "
+            f"| {passes.mean():.0f} | {seconds.mean():.2f} |",
+            flush=True,
+        )
+    print()
+
+
+def one(truth: HMM, length: int, lags: tuple[int, ...], seed: int) -> tuple[float, ...]:
+    y, _ = truth.sample(length, random_state=1000 + seed)
+    counts = count_pairs(y, lags=lags, n_symbols=truth.n_symbols)
+    began = time.process_time()
+    model = PairwiseHMM(truth.n_components, random_state=0).fit_counts(counts)
+    seconds = time.process_time() - began
+    return *model.model_.distance(truth), float(model.n_iter_), seconds
+
+
+def states_table(instances: int, quick: bool) -> None:
+    print('States found by n_components="auto" (true: 20)\n')
+    print("| stay | T | found |")
+    print("|---:|---:|---|")
+    for stay in (0.0, 0.5, 0.8):
+        for length in (10**5,) if quick else (10**5, 10**6, 10**7):
+            found = []
+            for seed in range(instances):
+                truth = random_hmm(100, 20, stay=stay, random_state=seed)
+                y, _ = truth.sample(length, random_state=1000 + seed)
+                model = PairwiseHMM("auto", max_iter=1, random_state=0).fit(y)
+                found.append(model.model_.n_components)
+            print(f"| {stay} | {length:.0e} | {', '.join(map(str, found))} |", flush=True)
+    print()
+
+
+def penalty_table(instances: int, quick: bool) -> None:
+    """Where the default penalty comes from: c / sqrt(T), errors by c."""
+    steps = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)
+    print(f"Emission / transition error by penalty c / sqrt(T), means of {instances} instances\n")
+    print("| model | T | " + " | ".join(f"c={c}" for c in steps) + " | auto |")
+    print("|---|---:|" + "---:|" * (len(steps) + 1))
+    cases: list[tuple[str, Generator, int]] = [
+        ("N=100, K=20", lambda seed: random_hmm(100, 20, random_state=seed), 10**5),
+        ("N=100, K=20", lambda seed: random_hmm(100, 20, random_state=seed), 10**6),
+        ("N=100, K=20", lambda seed: random_hmm(100, 20, random_state=seed), 10**7),
+        ("half stays", lambda seed: random_hmm(100, 20, stay=0.5, random_state=seed), 10**6),
+        ("N=16, K=4", lambda seed: separable_hmm(16, 4, random_state=seed), 10**5),
+        ("N=1000, K=10", lambda seed: random_hmm(1000, 10, random_state=seed), 10**6),
+    ]
+    for name, make, length in cases[:1] if quick else cases:
+        rows = []
+        for seed in range(instances):
+            truth = make(seed)
+            y, _ = truth.sample(length, random_state=1000 + seed)
+            counts = count_pairs(y, n_symbols=truth.n_symbols)
+            choices: list[Any] = [c / np.sqrt(length) for c in steps] + ["auto"]
+            fits = [
+                PairwiseHMM(truth.n_components, penalty=choice, random_state=0).fit_counts(counts)
+                for choice in choices
+            ]
+            rows.append([fit.model_.distance(truth) for fit in fits])
+        cells = [f"{e:.3f} / {t:.3f}" for e, t in np.mean(rows, axis=0)]
+        print(f"| {name} | {length:.0e} | " + " | ".join(cells) + " |", flush=True)
+    print()
+
+
+def cost_table(quick: bool) -> None:
+    """All of learning from T = 1e8, against one iteration of EM on T = 1e6."""
+    long, short = (10**6, 10**5) if quick else (10**8, 10**6)
+    truth = random_hmm(100, 20, random_state=0)
+    y, _ = truth.sample(long, random_state=1)
+    column = y[:short, None].astype(np.int64)
+    theirs = truth.to_hmmlearn()
+    with threads(1):
+        counting = cost(lambda: count_pairs(y, n_symbols=100), repeats=2)
+        learning = cost(
+            lambda: PairwiseHMM(20, random_state=0).fit_counts(counting.value), repeats=2
+        )
+    iteration = cost(lambda: theirs._do_estep(column, None), repeats=2)
+    total = counting.cpu + learning.cpu
+    print("Learning, counting included, against one iteration of hmmlearn's EM (scaling)\n")
+    print("| what | CPU s |")
+    print("|---|---:|")
+    print(f"| cohmm: counting the pairs of T = {long:.0e} | {counting.cpu:.2f} |")
+    print(f"| cohmm: learning from them | {learning.cpu:.2f} |")
+    print(f"| cohmm: together | {total:.2f} |")
+    print(f"| hmmlearn: one E-step on T = {short:.0e} | {iteration.cpu:.2f} |")
+    print(f"| ratio, hmmlearn / cohmm | {iteration.cpu / total:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

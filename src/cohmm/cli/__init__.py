@@ -1,0 +1,45 @@
+"""The command line: ``cohmm count``, ``score``, ``decode``, ``sample`` and ``demo``.
+
+Commands import what they work with only when they run, so that help comes at once.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cohmm.cli.count import count
+from cohmm.cli.decode import decode
+from cohmm.cli.demo import demo
+from cohmm.cli.program import Program
+from cohmm.cli.sample import sample
+from cohmm.cli.score import score
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    cls=Program, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
+)
+for command in (demo, count, score, decode, sample):
+    app.command()(command)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Hidden Markov models from counts of which symbol follows which."""
+    if version:
+        from cohmm import __version__
+
+        typer.echo(f"cohmm {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    """What the command ``cohmm`` runs."""
+    app(prog_name="cohmm")

@@ -1,0 +1,102 @@
+"""``cohmm count``: from files to pair counts."""
+
+from __future__ import annotations
+
+import json as json_
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cohmm.cli import options
+from cohmm.cli.session import check_output, reading, working
+
+if TYPE_CHECKING:
+    from cohmm.evidence.files import Counted
+
+
+def count(
+    inputs: options.Inputs,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="The file to write the pair counts to.", show_default=False
+        ),
+    ],
+    lags: Annotated[str, typer.Option(help="Distances at which to count, such as 1,2,3.")] = "1",
+    triples: Annotated[
+        Path | None,
+        typer.Option(help="Count triples as well, and write them here.", show_default=False),
+    ] = None,
+    integers: Annotated[
+        bool, typer.Option("--integers", help="Symbols are whole numbers from 0, not labels.")
+    ] = False,
+    format: options.FormatOption = None,
+    column: options.ColumnOption = None,
+    group: options.GroupOption = None,
+    order: options.OrderOption = None,
+    each_row: options.EachRowOption = None,
+    threads: options.ThreadsOption = None,
+    json: options.JsonOption = False,
+) -> None:
+    """Count which symbol follows which, in one pass over files.
+
+    Counts of several runs add up: Cooccurrence.load("a.cohmm") + Cooccurrence.load("b.cohmm").
+
+    **Examples**
+
+        cohmm count words.txt -o words.cohmm --lags 1,2,3
+
+        cohmm count clicks.csv --column page --group user -o clicks.cohmm
+
+        zcat *.log.gz | cohmm count - --integers -o calls.cohmm
+    """
+    check_output(output, triples)
+    with working(threads):
+        from cohmm.evidence.files import count_files
+
+        layout = options.layout_of(format, column, group, order, each_row)
+        with reading(inputs, "counting") as watch:
+            counted = count_files(
+                inputs,
+                layout,
+                lags=_numbers(lags),
+                triples=triples is not None,
+                integers=integers,
+                progress=watch.progress,
+                notice=watch.notice,
+            )
+        counted.pairs.save(output)
+        if counted.triples is not None and triples is not None:
+            counted.triples.save(triples)
+    summary = _summary(counted)
+    typer.echo(json_.dumps(summary) if json else f"{output}: {_in_words(summary)}")
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(
+            f"lags are whole numbers between commas, such as 1,2,3, not {text!r}"
+        ) from None
+
+
+def _summary(counted: Counted) -> dict[str, Any]:
+    pairs, triples = counted.pairs, counted.triples
+    return {
+        "sequences": counted.n_sequences,
+        "observed": int(pairs.symbol_counts.sum()),
+        "symbols": pairs.n_symbols,
+        "pairs": {str(lag): int(pairs.n_pairs(lag)) for lag in pairs.lags},
+        **({} if triples is None else {"triples": triples.n_triples}),
+    }
+
+
+def _in_words(summary: dict[str, Any]) -> str:
+    pairs = ", ".join(f"{n:,} at lag {lag}" for lag, n in summary["pairs"].items())
+    triples = f"; triples: {summary['triples']:,}" if "triples" in summary else ""
+    return (
+        f"{summary['observed']:,} observations, {summary['symbols']:,} symbols, "
+        f"{summary['sequences']:,} sequences; pairs: {pairs}{triples}"
+    )

@@ -1,0 +1,72 @@
+"""``cohmm decode``: the states behind the symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cohmm.cli import options
+from cohmm.cli.models import batches_for, finite, json_line
+from cohmm.cli.session import check_output, reading, working, writing
+
+if TYPE_CHECKING:
+    from cohmm.evidence.sequences import Sequences
+    from cohmm.model.hmm import HMM
+
+
+class Algorithm(StrEnum):
+    """What is meant by the right states."""
+
+    viterbi = "viterbi"
+    map = "map"
+
+
+def decode(
+    model: options.Model,
+    inputs: options.Inputs,
+    output: options.OutputOption = None,
+    algorithm: Annotated[
+        Algorithm,
+        typer.Option(help="The most probable path, or the most probable state at each place."),
+    ] = Algorithm.viterbi,
+    unseen: options.UnseenOption = options.Unseen.error,
+    format: options.FormatOption = None,
+    column: options.ColumnOption = None,
+    group: options.GroupOption = None,
+    order: options.OrderOption = None,
+    each_row: options.EachRowOption = None,
+    threads: options.ThreadsOption = None,
+    json: options.JsonOption = False,
+) -> None:
+    """Print the hidden states of every sequence, a line each.
+
+    With --json a line is an object: log_prob, of the states and the symbols together, and
+    states.
+
+    **Examples**
+
+        cohmm decode weather.cohmm days.txt -o states.txt
+
+        cohmm decode weather.cohmm days.parquet --column words --algorithm map --json
+    """
+    check_output(output)
+    with working(threads), reading(inputs, "decoding") as watch, writing(output) as write:
+        from cohmm.model.hmm import HMM
+
+        hmm = HMM.load(model)
+        layout = options.layout_of(format, column, group, order, each_row)
+        for batch in batches_for(hmm, inputs, layout, unseen, watch):
+            write("".join(_lines(hmm, batch, algorithm, json)))
+
+
+def _lines(hmm: HMM, batch: Sequences, algorithm: Algorithm, json: bool) -> Iterator[str]:
+    log_probs, states = hmm.decode_each(batch, algorithm=algorithm.value)
+    for s, log_prob in enumerate(log_probs.tolist()):
+        path = states[batch.offsets[s] : batch.offsets[s + 1]].tolist()
+        if json:
+            yield json_line({"log_prob": finite(log_prob), "states": path}) + "\n"
+        else:
+            yield " ".join(map(str, path)) + "\n"

@@ -1,0 +1,118 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from cohmm.evidence.files import Layout
+
+
+class FileFormat(StrEnum):
+    """Formats of input files."""
+
+    text = "text"
+    csv = "csv"
+    tsv = "tsv"
+    jsonl = "jsonl"
+    parquet = "parquet"
+
+
+class EachRow(StrEnum):
+    """What a row of a table is."""
+
+    symbol = "symbol"
+    sequence = "sequence"
+
+
+class Unseen(StrEnum):
+    """What to do about symbols that the model does not know."""
+
+    error = "error"
+    missing = "missing"
+
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT",
+        help="Files, folders, or - for standard input. Text has a sequence a line; CSV, JSON "
+        "Lines and Parquet are known by their names, each also as .gz or .zst.",
+        show_default=False,
+    ),
+]
+Model = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help="A model, as HMM.save writes it.", show_default=False),
+]
+FormatOption = Annotated[
+    FileFormat | None,
+    typer.Option("--format", help="The format, where the name does not tell.", show_default=False),
+]
+ColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--column", help="The column of symbols. Default: the only one.", show_default=False
+    ),
+]
+GroupOption = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        help="Each row is a symbol; rows that agree in this column are a sequence.",
+        show_default=False,
+    ),
+]
+OrderOption = Annotated[
+    str | None,
+    typer.Option("--order", help="Put rows in the order of this column.", show_default=False),
+]
+EachRowOption = Annotated[
+    EachRow | None,
+    typer.Option(
+        "--each-row",
+        help="What a cell is. Default: a sequence; a symbol where the column is numeric.",
+        show_default=False,
+    ),
+]
+UnseenOption = Annotated[
+    Unseen, typer.Option("--unseen", help="What a symbol is that the model does not know.")
+]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option("--threads", min=1, help="Default: all cores.", show_default=False),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", help="Write to this file instead of the screen.", show_default=False
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+SeedOption = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, help="The same seed gives the same draw.", show_default=False),
+]
+
+
+def layout_of(
+    format: FileFormat | None,
+    column: str | None,
+    group: str | None,
+    order: str | None,
+    each_row: EachRow | None,
+) -> Layout:
+    """How the input is laid out, from the options that say so."""
+    from cohmm.evidence.files import Layout
+
+    return Layout(
+        format=None if format is None else format.value,
+        column=column,
+        group=group,
+        order=order,
+        each_row=None if each_row is None else each_row.value,
+    )

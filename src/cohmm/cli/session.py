@@ -1,0 +1,126 @@
+"""What surrounds the work of a command: threads, progress, notices, output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cohmm.cli.program import say
+
+MOST_NOTICES = 5
+
+
+@contextmanager
+def working(threads: int | None = None) -> Iterator[None]:
+    """Use so many threads, and say so, once, if kernels have to be compiled."""
+    from numba.core import event
+
+    from cohmm.kernels.threads import threads as using
+
+    class Compiling(event.Listener):  # type: ignore[misc]
+        told = False
+
+        def on_start(self, event: Any) -> None:
+            if not Compiling.told:
+                Compiling.told = True
+                say("compiling kernels for this machine (once) ...")
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with (
+        event.install_listener("numba:compile", Compiling()),
+        nullcontext() if threads is None else using(threads),
+    ):
+        yield
+
+
+class Watch(NamedTuple):
+    """Who hears of the bytes that were read, and of what was skipped."""
+
+    progress: Callable[[int], None] | None
+    notice: Callable[[str], None]
+
+
+@contextmanager
+def reading(inputs: Sequence[str], what: str) -> Iterator[Watch]:
+    """A bar of the bytes read, with their rate and the time left, if a terminal looks on.
+
+    Notices come when all went well, so that an error stands alone.
+    """
+    from cohmm.evidence.files import n_bytes
+
+    notices: list[str] = []
+    watched = sys.stderr.isatty()
+    with _bar(what, n_bytes(inputs), in_bytes=True) if watched else nullcontext() as progress:
+        yield Watch(progress, notices.append)
+    for text in notices[:MOST_NOTICES]:
+        say(text)
+    if len(notices) > MOST_NOTICES:
+        say(f"... and {len(notices) - MOST_NOTICES:,} more such notices")
+
+
+@contextmanager
+def drawing(n_symbols: int) -> Iterator[Callable[[int], None]]:
+    """A bar of the symbols drawn, if a terminal looks on."""
+    with _bar("drawing", n_symbols) if sys.stderr.isatty() else nullcontext(_ignore) as progress:
+        yield progress
+
+
+@contextmanager
+def _bar(
+    what: str, total: int | None, *, in_bytes: bool = False
+) -> Iterator[Callable[[int], None]]:
+    from rich import progress as parts
+    from rich.console import Console
+    from rich.text import Text
+
+    class Rate(parts.ProgressColumn):
+        def render(self, task: parts.Task) -> Text:
+            return Text(f"{task.speed:,.0f}/s" if task.speed else "")
+
+    columns = (
+        parts.TextColumn("{task.description}"),
+        parts.BarColumn(),
+        parts.DownloadColumn() if in_bytes else parts.TaskProgressColumn(),
+        parts.TransferSpeedColumn() if in_bytes else Rate(),
+        parts.TimeRemainingColumn(),
+    )
+    with parts.Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda n: progress.advance(task, n)
+
+
+def _ignore(n: int) -> None:
+    pass
+
+
+def check_output(*paths: Path | None) -> None:
+    """Whether files can be written, before any work is done for them."""
+    for path in paths:
+        if path is None:
+            continue
+        if path.is_dir():
+            raise ValueError(f"cannot write {path}: it is a folder")
+        if not path.absolute().parent.is_dir():
+            raise ValueError(f"cannot write {path}: there is no folder {path.parent}")
+
+
+@contextmanager
+def writing(path: Path | None) -> Iterator[Callable[[str], None]]:
+    """A function that writes text to standard output, or to a file that appears at the end."""
+    from cohmm.storage import replacing
+
+    with nullcontext(sys.stdout.buffer) if path is None else replacing(path) as file:
+
+        def write(text: str) -> None:
+            # Without a buffer (``python -u``) a write may stop half-way.
+            rest = memoryview(text.encode())
+            while rest:
+                rest = rest[file.write(rest) :]
+
+        yield write
+        file.flush()

@@ -1,0 +1,106 @@
+"""Random hidden Markov models, as the paper draws them, to see what a learner gives back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cohmm.kernels.compiled import Floats
+from cohmm.model.hmm import HMM
+from cohmm.model.sampling import generator
+from cohmm.model.stationary import stationary_distribution
+
+
+def random_hmm(
+    n_symbols: int = 100,
+    n_components: int = 20,
+    zeros: float = 0.5,
+    stay: float = 0.0,
+    random_state: Any = None,
+) -> HMM:
+    """A model with exponential parameters, in which many emissions are zero.
+
+    The generator of the paper's "Validation on Synthetic Data", with its sizes as default:
+    half of the emissions being zero makes them sufficiently scattered, most of the time.
+
+    Parameters
+    ----------
+    n_symbols, n_components : int
+        N and K.
+    zeros : float
+        About this share of the emission probabilities is zero; every state keeps a symbol,
+        and every symbol a state.
+    stay : float
+        Added probability of staying in a state: A becomes ``stay * I + (1 - stay) * A``.
+    random_state : None, int, Generator
+        Where the randomness comes from.
+
+    >>> hmm = random_hmm(n_symbols=30, n_components=3, stay=0.9, random_state=0)
+    >>> hmm
+    HMM(3 states, 30 symbols)
+    >>> bool((hmm.transmat.diagonal() > 0.9).all())
+    True
+    """
+    _check_sizes(n_symbols, n_components)
+    if not 0 <= zeros < 1:
+        raise ValueError(f"zeros must be a share from 0 to below 1, not {zeros}")
+    rng = generator(random_state)
+    transmat = _random_transmat(n_components, stay, rng)
+    emission = rng.exponential(size=(n_components, n_symbols))
+    emission[~_some_of_each(n_components, n_symbols, 1 - zeros, rng)] = 0
+    return _model(transmat, emission)
+
+
+def separable_hmm(
+    n_symbols: int = 16, n_components: int = 4, stay: float = 0.0, random_state: Any = None
+) -> HMM:
+    """A model in which every state has a symbol that no other state emits.
+
+    The generator of the paper's "Additional Synthetic Experiments": the first K symbols are
+    such, so emissions are certain to be sufficiently scattered.  Parameters as `random_hmm`.
+
+    >>> separable_hmm(n_symbols=5, n_components=2, random_state=0).emissionprob[:, :2] > 0
+    array([[ True, False],
+           [False,  True]])
+    """
+    _check_sizes(n_symbols, n_components)
+    if n_symbols < n_components:
+        raise ValueError(
+            f"{n_components} states need as many symbols of their own, and there are {n_symbols}"
+        )
+    rng = generator(random_state)
+    transmat = _random_transmat(n_components, stay, rng)
+    shared = rng.exponential(size=(n_components, n_symbols - n_components))
+    return _model(transmat, np.hstack([np.eye(n_components), shared]))
+
+
+def _check_sizes(n_symbols: int, n_components: int) -> None:
+    for name, value in (("n_symbols", n_symbols), ("n_components", n_components)):
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1, not {value}")
+
+
+def _random_transmat(n: int, stay: float, rng: np.random.Generator) -> Floats:
+    if not 0 <= stay < 1:
+        raise ValueError(f"stay must be a probability below 1, not {stay}")
+    transmat = _by_rows(rng.exponential(size=(n, n)))
+    return stay * np.eye(n) + (1 - stay) * transmat
+
+
+def _some_of_each(rows: int, columns: int, share: float, rng: np.random.Generator) -> np.ndarray:
+    """About ``share`` of the cells of a table, one at least in each row and column."""
+    chosen = rng.random((rows, columns)) < share
+    empty = np.flatnonzero(~chosen.any(axis=0))
+    chosen[rng.integers(rows, size=len(empty)), empty] = True
+    empty = np.flatnonzero(~chosen.any(axis=1))
+    chosen[empty, rng.integers(columns, size=len(empty))] = True
+    return chosen
+
+
+def _by_rows(weights: Floats) -> Floats:
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def _model(transmat: Floats, emission: Floats) -> HMM:
+    return HMM(stationary_distribution(transmat), transmat, _by_rows(emission))

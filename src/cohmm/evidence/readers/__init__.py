@@ -1,0 +1,1 @@
+"""From files to codes of symbols: one file a format, and what they share."""

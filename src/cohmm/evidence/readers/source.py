@@ -1,0 +1,183 @@
+"""Where bytes come from: files, folders of files and standard input, compressed or not."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal, cast, get_args
+
+import pyarrow as pa
+
+Format = Literal["text", "csv", "tsv", "jsonl", "parquet"]
+Progress = Callable[[int], None]
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+STANDARD_INPUT = "-"
+BUFFER = 2**20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+CODECS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+FORMATS: dict[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file, or standard input where ``path`` is None."""
+
+    path: Path | None
+    format: Format
+    codec: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return "standard input" if self.path is None else str(self.path)
+
+    @property
+    def n_bytes(self) -> int | None:
+        """Its size on disk; None where that is not known."""
+        if self.path is None or not self.path.is_file():
+            return None
+        return self.path.stat().st_size
+
+    @contextmanager
+    def binary(self, progress: Progress | None = None) -> Iterator[Any]:
+        """The decompressed bytes, as something that has ``read``."""
+        raw = _opened(self.path)
+        try:
+            counted = _Counted(raw, progress)
+            if self.codec is None:
+                yield counted
+            else:
+                yield pa.CompressedInputStream(pa.PythonFile(counted, mode="r"), self.codec)
+        finally:
+            if self.path is not None:
+                raw.close()
+
+    @contextmanager
+    def text(self, progress: Progress | None = None) -> Iterator[io.BufferedReader[Any]]:
+        """The decompressed bytes, of which it is certain that they are UTF-8."""
+        with self.binary(progress) as stream:
+            reader = io.BufferedReader(_CheckedText(stream, self), BUFFER)
+            if reader.peek(3)[:3] == BYTE_ORDER_MARK:
+                reader.read(3)
+            yield reader
+
+    def error(self, text: str) -> ValueError:
+        """An error that names the file."""
+        return ValueError(f"{self.name}: {' '.join(text.split())}")
+
+
+def find_sources(paths: Paths, format: Format | None = None) -> list[Source]:
+    """Every file that ``paths`` mean; a folder means all files in it, in order of their names.
+
+    Hidden files, and those whose name begins with an underscore, are left out of folders.
+    """
+    if format is not None and format not in get_args(Format):
+        raise ValueError(f"format must be one of {', '.join(get_args(Format))}, not {format!r}")
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if not given:
+        raise ValueError("there is no input: give a file, a folder, or - for standard input")
+    if [os.fspath(path) for path in given].count(STANDARD_INPUT) > 1:
+        raise ValueError("standard input can be read only once: give - once")
+    return [source for path in given for source in _sources_of(path, format)]
+
+
+def total_bytes(sources: Iterable[Source]) -> int | None:
+    """The size of all sources on disk; None where one of them is not known."""
+    sizes = [source.n_bytes for source in sources]
+    return None if None in sizes else sum(cast(list[int], sizes))
+
+
+def _sources_of(given: str | os.PathLike[str], format: Format | None) -> list[Source]:
+    if os.fspath(given) == STANDARD_INPUT:
+        return [Source(None, format or "text")]
+    path = Path(given)
+    if not path.is_dir():
+        return [_source(path, format)]
+    inside = sorted(file for file in path.rglob("*") if file.is_file())
+    visible = [
+        file for file in inside if not any(n[0] in "._" for n in file.relative_to(path).parts)
+    ]
+    if not visible:
+        raise ValueError(f"{path}: there is no file in this folder")
+    return [_source(file, format) for file in visible]
+
+
+def _source(path: Path, format: Format | None) -> Source:
+    if not path.exists():
+        raise ValueError(f"{path}: there is no such file")
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    codec = CODECS.get(suffixes[-1]) if suffixes else None
+    if codec:
+        suffixes.pop()
+    return Source(path, format or FORMATS.get(suffixes[-1] if suffixes else "", "text"), codec)
+
+
+def _opened(path: Path | None) -> IO[bytes]:
+    if path is None:
+        return sys.stdin.buffer
+    try:
+        return open(path, "rb", buffering=0)
+    except OSError as error:
+        raise ValueError(f"{path}: it cannot be read: {error.strerror}") from None
+
+
+class _Counted(io.RawIOBase):
+    """Bytes as they are on disk, with a word to ``progress`` about each lot."""
+
+    def __init__(self, raw: IO[bytes], progress: Progress | None) -> None:
+        self._raw = raw
+        self._progress = progress
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._raw.read(len(buffer))
+        buffer[: len(data)] = data
+        if self._progress is not None:
+            self._progress(len(data))
+        return len(data)
+
+
+class _CheckedText(io.RawIOBase):
+    """Bytes after decompression, checked to be UTF-8."""
+
+    def __init__(self, stream: Any, source: Source) -> None:
+        self._stream = stream
+        self._source = source
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._lines = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self._stream.read(len(buffer))
+        except OSError as error:
+            raise self._source.error(f"the file is damaged or cut short ({error})") from None
+        try:
+            self._decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            line = self._lines + error.object[: error.start].count(b"\n") + 1
+            raise self._source.error(
+                f"line {line} is not UTF-8 text: it has the byte 0x{error.object[error.start]:02x}"
+            ) from None
+        self._lines += data.count(b"\n")
+        buffer[: len(data)] = data
+        return len(data)

@@ -1,0 +1,356 @@
+"""PairwiseHMM: hmmlearn's interface over the pairwise learner."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils.validation import check_is_fitted
+
+from cohmm.evidence.pairs import Cooccurrence, count_pairs
+from cohmm.evidence.sequences import Sequences, Unseen
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.evidence import Combine
+from cohmm.learn.fit import Progress
+from cohmm.learn.min_volume import min_volume
+from cohmm.learn.volume import Volume
+from cohmm.model.hmm import HMM
+
+
+@dataclass(frozen=True)
+class Monitor:
+    """How the fit went, under hmmlearn's names.
+
+    ``history`` is the penalised log-likelihood of the pairs, which never falls.
+    """
+
+    history: tuple[float, ...]
+    iter: int
+    converged: bool
+    tol: float
+
+
+class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
+    """A hidden Markov model learned from pairwise co-occurrences.
+
+    Counting takes one pass over the data; learning then costs the same for any length.  The
+    interface is that of hmmlearn's ``CategoricalHMM``.
+
+    Parameters
+    ----------
+    n_components : int or "auto"
+        Number of states; "auto": as many as the data can show.
+    lags : tuple of int
+        Distances at which pairs are counted; more than one helps where states persist.
+    combine : "tied" or "summed"
+        How several lags enter: as powers of one chain, or as their sum.
+    volume, penalty
+        The term that makes the answer unique, and its weight: see `cohmm.learn.min_volume`.
+    max_iter : int
+        Passes over the pair counts, at most.
+    n_iter : int, optional
+        hmmlearn's name for ``max_iter``; where given, it counts.
+    tol : float
+        Stop when a step gains less log-likelihood than this, over all pairs.
+    n_init : int
+        Starts; the best is kept.
+    n_features : int, optional
+        Number of symbols; default: the largest seen plus one.
+    vocabulary : list, optional
+        Labels of the symbols; default: learned, where symbols are strings.
+    unseen : "error" or "missing"
+        What a symbol is that was not there when the model was fitted.
+    algorithm : "viterbi" or "map"
+        How `predict` and `decode` choose states.
+    random_state : int, optional
+        Seed: the same gives the same model, for any number of threads.
+    verbose : bool
+        Print the objective to standard error while it falls.
+
+    Attributes
+    ----------
+    startprob_, transmat_, emissionprob_
+        The probabilities, (K,), (K, K) and (K, N); states by prevalence.
+    model_, fit_, counts_
+        The `HMM`, the `Fit` with its history, the `Cooccurrence` that it was learned from.
+    converged_, n_iter_, monitor_
+        Whether the stop rule was met, passes made, and both with the history.
+
+    >>> from cohmm.datasets.synthetic import separable_hmm
+    >>> truth = separable_hmm(n_symbols=16, n_components=4, random_state=0)
+    >>> X, _ = truth.sample(100_000, random_state=0)
+    >>> model = PairwiseHMM(n_components=4, random_state=0).fit(X)
+    >>> model.model_.distance(truth).emission < 0.1
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 1,
+        lags: Iterable[int] = (1,),
+        *,
+        combine: Combine = "tied",
+        volume: str | Volume = "logdet",
+        penalty: float | Literal["auto"] | None = None,
+        max_iter: int = 3000,
+        n_iter: int | None = None,
+        tol: float = 1e-3,
+        n_init: int = 1,
+        n_features: int | None = None,
+        vocabulary: Iterable[Any] | None = None,
+        unseen: Unseen = "error",
+        algorithm: Literal["viterbi", "map"] = "viterbi",
+        random_state: int | None = None,
+        verbose: bool = False,
+    ):
+        self.n_components = n_components
+        self.lags = lags
+        self.combine = combine
+        self.volume = volume
+        self.penalty = penalty
+        self.max_iter = max_iter
+        self.n_iter = n_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.n_features = n_features
+        self.vocabulary = vocabulary
+        self.unseen = unseen
+        self.algorithm = algorithm
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, lengths: Iterable[int] | None = None) -> PairwiseHMM:
+        """Count the pairs of ``X`` and learn from them.
+
+        ``fit(X, lengths)`` as in hmmlearn, or ``fit(X, lengths=lengths)``, as pipelines need.
+        """
+        return self.fit_counts(self._count(X, _lengths(y, lengths)))
+
+    def fit_counts(self, counts: Cooccurrence) -> PairwiseHMM:
+        """Learn from pair counts; no sequence is needed."""
+        return self._learn(counts, None)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, lengths: Iterable[int] | None = None
+    ) -> PairwiseHMM:
+        """Add the pairs of ``X`` to those counted before, and learn on from where it stood."""
+        counts = self._count(X, _lengths(y, lengths))
+        if not hasattr(self, "counts_"):
+            return self.fit_counts(counts)
+        counts = self.counts_ + counts
+        return self._learn(counts, _with_symbols(self.model_, counts))
+
+    def _count(self, X: Any, lengths: Iterable[int] | None) -> Cooccurrence:
+        return count_pairs(
+            X, lengths, lags=self.lags, vocabulary=self.vocabulary, n_symbols=self.n_features
+        )
+
+    def _learn(self, counts: Cooccurrence, start: HMM | None) -> PairwiseHMM:
+        fit = min_volume(
+            counts,
+            self.n_components if start is None else start.n_components,
+            combine=self.combine,
+            volume=self.volume,
+            penalty=self.penalty,
+            max_iter=self.max_iter if self.n_iter is None else self.n_iter,
+            tol=self.tol,
+            n_init=self.n_init,
+            random_state=_seed(self.random_state),
+            start=start,
+            callback=_print_progress if self.verbose else None,
+        )
+        self.counts_ = counts
+        self.fit_ = fit
+        self.model_ = fit.model
+        self.n_features_in_ = 1
+        return self
+
+    @property
+    def startprob_(self) -> Floats:
+        """Probability of each state at the start, (K,)."""
+        return self._fitted().startprob
+
+    @property
+    def transmat_(self) -> Floats:
+        """Transition probabilities, (K, K), from row to column."""
+        return self._fitted().transmat
+
+    @property
+    def emissionprob_(self) -> Floats:
+        """Emission probabilities, (K, N)."""
+        return self._fitted().emissionprob
+
+    @property
+    def vocabulary_(self) -> tuple[Any, ...] | None:
+        """The labels of the symbols, or None where they are numbers."""
+        return self._fitted().vocabulary
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the stop rule was met, not merely the iterations used up."""
+        self._fitted()
+        return self.fit_.converged
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes over the pair counts."""
+        self._fitted()
+        return self.fit_.n_iter
+
+    @property
+    def monitor_(self) -> Monitor:
+        """Convergence under hmmlearn's names."""
+        self._fitted()
+        pairs = self.counts_.n_pairs(min(self.counts_.lags))
+        history = tuple(-pairs * step.objective for step in self.fit_.history)
+        return Monitor(history, self.n_iter_, self.converged_, self.tol)
+
+    # -- answers -----------------------------------------------------------------------------
+
+    def score(self, X: Any, y: Any = None, lengths: Iterable[int] | None = None) -> float:
+        """log P(X), the sum over all sequences."""
+        return self._fitted().log_likelihood(X, _lengths(y, lengths), self.unseen)
+
+    def score_samples(
+        self, X: Any, y: Any = None, lengths: Iterable[int] | None = None
+    ) -> tuple[float, Floats]:
+        """log P(X) and the posteriors of the states, (T, K)."""
+        data = self._read(X, _lengths(y, lengths))
+        return self.model_.log_likelihood(data), self.model_.posterior(data)
+
+    def predict_proba(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
+        """Posteriors of the states, (T, K)."""
+        return self._fitted().posterior(X, lengths, self.unseen)
+
+    def decode(
+        self,
+        X: Any,
+        lengths: Iterable[int] | None = None,
+        algorithm: Literal["viterbi", "map"] | None = None,
+    ) -> tuple[float, Ints]:
+        """(log P(states, X), states)."""
+        chosen = self.algorithm if algorithm is None else algorithm
+        return self._fitted().decode(X, lengths, self.unseen, algorithm=chosen)
+
+    def predict(self, X: Any, lengths: Iterable[int] | None = None) -> Ints:
+        """The states, (T,)."""
+        return self.decode(X, lengths)[1]
+
+    def filter(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
+        """P(state | symbols so far), (T, K): no look-ahead."""
+        return self._fitted().filter(X, lengths, self.unseen)
+
+    def forecast(self, X: Any, lengths: Iterable[int] | None = None, *, steps: int = 1) -> Floats:
+        """Probabilities of the next symbols, (steps, N), or (S, steps, N) with lengths."""
+        return self._fitted().forecast(X, lengths, self.unseen, steps=steps)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, Ints]:
+        """Draw one sequence: symbols, (n, 1) as hmmlearn gives them, and states, (n,)."""
+        seed = self.random_state if random_state is None else random_state
+        symbols, states = self._fitted().sample(n_samples, seed)
+        return symbols[:, None], states
+
+    def get_stationary_distribution(self) -> Floats:
+        """The distribution of states that the chain keeps, (K,)."""
+        return self._fitted().stationary()
+
+    def aic(self, X: Any, lengths: Iterable[int] | None = None) -> float:
+        """Akaike's criterion on ``X``; smaller is better."""
+        return 2 * self._n_parameters() - 2 * self.score(X, lengths)
+
+    def bic(self, X: Any, lengths: Iterable[int] | None = None) -> float:
+        """The Bayesian information criterion on ``X``; smaller is better."""
+        data = self._read(X, lengths)
+        return float(np.log(len(data.symbols))) * self._n_parameters() - 2 * self.score(data)
+
+    def _n_parameters(self) -> int:
+        k, n = self._fitted().emissionprob.shape
+        return int((k - 1) + k * (k - 1) + k * (n - 1))
+
+    def _read(self, X: Any, lengths: Iterable[int] | None) -> Sequences:
+        return self._fitted().read(X, lengths, self.unseen)
+
+    def _fitted(self) -> HMM:
+        check_is_fitted(self, "model_")
+        return self.model_
+
+    def __sklearn_tags__(self) -> Any:
+        """Symbols are categories, a column of them; missing ones are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class SequenceKFold:
+    """Cross-validation that never cuts a sequence; folds have about equally many symbols.
+
+    Works on `Sequences` and on lists of sequences, wherever scikit-learn takes a ``cv``.
+
+    >>> data = Sequences.of([[0, 1, 2, 3], [0, 1], [2, 3]])
+    >>> [test.tolist() for _, test in SequenceKFold(2).split(data)]
+    [[0], [1, 2]]
+    """
+
+    def __init__(self, n_splits: int = 5):
+        if n_splits < 2:
+            raise ValueError(f"n_splits must be at least 2, not {n_splits}")
+        self.n_splits = n_splits
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Ints, Ints]]:
+        """(training, test) indices of sequences, a pair a fold."""
+        lengths = X.lengths if isinstance(X, Sequences) else np.array([len(item) for item in X])
+        if len(lengths) < self.n_splits:
+            raise ValueError(f"{len(lengths)} sequences cannot be split into {self.n_splits} folds")
+        fold = np.empty(len(lengths), np.int64)
+        filled = np.zeros(self.n_splits, np.int64)
+        for s in np.argsort(-lengths, kind="stable"):
+            fold[s] = filled.argmin()
+            filled[fold[s]] += lengths[s]
+        for f in range(self.n_splits):
+            yield np.flatnonzero(fold != f), np.flatnonzero(fold == f)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """The number of folds."""
+        return self.n_splits
+
+
+def _lengths(second: Any, lengths: Any) -> Any:
+    """hmmlearn has lengths where scikit-learn has y: either will do, but not both."""
+    if second is not None and lengths is not None:
+        raise ValueError("lengths are given twice")
+    return second if lengths is None else lengths
+
+
+def _seed(random_state: Any) -> int | None:
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    return cast("int | None", random_state)
+
+
+def _with_symbols(model: HMM, counts: Cooccurrence) -> HMM:
+    """``model`` with room for the symbols that have come since; it gives them no probability."""
+    if model.n_symbols == counts.n_symbols and model.vocabulary == counts.vocabulary:
+        return model
+    emission = np.zeros((model.n_components, counts.n_symbols))
+    if model.vocabulary is None or counts.vocabulary is None:
+        places = np.arange(model.n_symbols)
+    else:
+        where = {label: place for place, label in enumerate(counts.vocabulary)}
+        places = np.array([where[label] for label in model.vocabulary])
+    emission[:, places] = model.emissionprob
+    return HMM(model.startprob, model.transmat, emission, counts.vocabulary)
+
+
+def _print_progress(step: Progress) -> None:
+    print(
+        f"pass {step.n_iter:5d}  objective {step.objective:.9f}  "
+        f"divergence {step.divergence:.9f}  {step.seconds:.1f} s",
+        file=sys.stderr,
+    )

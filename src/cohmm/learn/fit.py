@@ -1,0 +1,113 @@
+"""What a learner returns."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from cohmm.kernels.compiled import Floats
+from cohmm.learn.acceleration import Point
+from cohmm.learn.evidence import EvidenceWarning, PairEvidence
+from cohmm.learn.spectrum import Spectrum
+from cohmm.model.hmm import HMM
+
+DEAD = 1e-9
+PRIOR_STARTS = 10.0
+START_STEPS = 100
+
+
+class Progress(NamedTuple):
+    """One iteration that was kept."""
+
+    n_iter: int
+    """Passes over the evidence so far."""
+    objective: float
+    """What is minimised: divergence and penalised volume, nats a pair."""
+    divergence: float
+    """Kullback-Leibler divergence of the evidence from the model, nats a pair."""
+    volume: float
+    """The volume term, before it is multiplied by the penalty."""
+    step: float
+    """How far the extrapolation went; 1 is the plain update."""
+    seconds: float
+    """Wall time since the learner began."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A learned model, and how it was learned.
+
+    Parameters
+    ----------
+    model : HMM
+        States ordered by prevalence, the most frequent first.
+    objective, divergence : float
+        The last of ``history``.
+    penalty : float
+        The weight of the volume term.
+    converged : bool
+        Whether the stop rule was met before the iterations ran out.
+    history : tuple of Progress
+        Every iteration that was kept; the objective never rises.
+    starts : tuple of float
+        The objective that each start ended with, the best of which was kept.
+    spectrum : Spectrum
+        How many states the evidence can show.
+    lag_weights : dict
+        The weight of each lag in the divergence.
+    """
+
+    model: HMM
+    objective: float
+    divergence: float
+    penalty: float
+    converged: bool
+    history: tuple[Progress, ...] = field(repr=False)
+    starts: tuple[float, ...]
+    spectrum: Spectrum = field(repr=False)
+    lag_weights: dict[int, float]
+
+    @property
+    def n_iter(self) -> int:
+        """Passes over the evidence."""
+        return self.history[-1].n_iter
+
+
+def as_hmm(point: Point, evidence: PairEvidence) -> HMM:
+    """The factors as a model: states by prevalence, symbols never seen with probability zero."""
+    prevalence = point.theta.sum(axis=1)
+    dead = prevalence < DEAD
+    if dead.any():
+        warnings.warn(
+            f"{dead.sum()} of {len(dead)} states died out: fewer explain these pairs as well",
+            EvidenceWarning,
+            stacklevel=3,
+        )
+    order = np.argsort(-prevalence, kind="stable")
+    emission = np.zeros((len(order), evidence.counts.n_symbols))
+    emission[:, evidence.seen] = point.m.T[order]
+    transmat = (point.theta / prevalence[:, None])[np.ix_(order, order)]
+    first = start_probability(
+        point.m[:, order], evidence.counts.start_counts[evidence.seen], prevalence[order]
+    )
+    return HMM(first, transmat, emission, evidence.counts.vocabulary)
+
+
+def start_probability(m: Floats, start_counts: Floats, prevalence: Floats) -> Floats:
+    """The distribution of the first state, from the symbols that sequences begin with.
+
+    Maximum likelihood with the emissions fixed, and a prior worth `PRIOR_STARTS` sequences
+    that begin anywhere in the chain: one sequence says little of where they begin.
+    """
+    total = start_counts.sum()
+    first = prevalence / prevalence.sum()
+    prior = PRIOR_STARTS * first
+    for _ in range(START_STEPS if total > 0 else 0):
+        expected = m @ first
+        ratio = np.divide(start_counts, expected, out=np.zeros_like(expected), where=expected > 0)
+        first = first * (m.T @ ratio) + prior
+        first /= first.sum()
+    return np.asarray(first)

@@ -1,0 +1,55 @@
+"""A model in a folder of its own, and a way to run commands there."""
+
+from typing import NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+from cohmm import HMM
+from cohmm.cli import app
+
+COMPILING = "cohmm: compiling kernels for this machine (once) ...\n"
+TEXT = "walk shop clean\nclean walk\nshop\n"
+
+
+class Outcome(NamedTuple):
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def weather():
+    return HMM(
+        [0.6, 0.4],
+        [[0.7, 0.3], [0.4, 0.6]],
+        [[0.1, 0.4, 0.5], [0.6, 0.3, 0.1]],
+        vocabulary=["walk", "shop", "clean"],
+    )
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, weather):
+    """The working folder: a model, the same with numbers for symbols, and some data."""
+    monkeypatch.chdir(tmp_path)
+    weather.save("m.cohmm")
+    HMM(weather.startprob, weather.transmat, weather.emissionprob).save("n.cohmm")
+    (tmp_path / "d.txt").write_text(TEXT)
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder):
+    """Run a command that succeeds, or, with ``fails``, one that must not."""
+
+    def call(*args, input=None, fails=None):
+        result = CliRunner().invoke(app, args, input=input, prog_name="cohmm")
+        stderr = result.stderr.replace(COMPILING, "")  # which tests compile is chance
+        if fails is None:
+            assert result.exit_code == 0, stderr
+        else:
+            assert result.exit_code == 2
+            assert stderr == f"cohmm: {fails}\n"
+            assert result.stdout == ""
+        return Outcome(result.stdout, stderr)
+
+    return call

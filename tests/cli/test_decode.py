@@ -1,0 +1,82 @@
+"""``cohmm decode``."""
+
+import json
+
+import pytest
+
+from cohmm import HMM
+from cohmm.evidence import files
+from tests.cli.conftest import TEXT
+
+SEQUENCES = [line.split() for line in TEXT.splitlines()]
+
+
+def test_a_line_of_states_for_every_sequence(run, weather):
+    expected = [weather.decode(sequence)[1].tolist() for sequence in SEQUENCES]
+    result = run("decode", "m.cohmm", "d.txt")
+    assert [[int(s) for s in line.split()] for line in result.stdout.splitlines()] == expected
+
+
+@pytest.mark.parametrize("algorithm", ["viterbi", "map"])
+def test_json_lines_with_log_probabilities(run, weather, algorithm):
+    result = run("decode", "m.cohmm", "d.txt", "--json", "--algorithm", algorithm)
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    for line, sequence in zip(found, SEQUENCES, strict=True):
+        log_prob, states = weather.decode(sequence, algorithm=algorithm)
+        assert line == {"log_prob": pytest.approx(log_prob), "states": states.tolist()}
+
+
+def test_the_two_algorithms_differ_where_they_should(run, folder):
+    """The likeliest states, place by place, make a path that is impossible."""
+    HMM(
+        [0.4, 0.3, 0.3],
+        [[0, 0.5, 0.5], [1, 0, 0], [1, 0, 0]],
+        [[1.0], [1.0], [1.0]],
+    ).save("p.cohmm")
+    (folder / "p.txt").write_text("0 0\n")
+    best = json.loads(run("decode", "p.cohmm", "p.txt", "--json").stdout)
+    each = json.loads(run("decode", "p.cohmm", "p.txt", "--json", "--algorithm", "map").stdout)
+    assert best["states"] in ([1, 0], [2, 0])
+    assert each == {"log_prob": None, "states": [0, 0]}
+
+
+def test_batches_make_no_difference(run, monkeypatch):
+    whole = run("decode", "m.cohmm", "d.txt").stdout
+    read = files.read_files
+    monkeypatch.setattr(files, "read_files", lambda *a, **k: read(*a, **k, batch_size=1))
+    assert run("decode", "m.cohmm", "d.txt").stdout == whole
+
+
+def test_a_file_instead_of_the_screen(run, folder):
+    printed = run("decode", "m.cohmm", "d.txt").stdout
+    assert run("decode", "m.cohmm", "d.txt", "-o", "states.txt").stdout == ""
+    assert (folder / "states.txt").read_text() == printed
+
+
+def test_nothing_is_left_of_an_output_that_failed(run, folder):
+    (folder / "states.txt").write_text("before")
+    (folder / "e.txt").write_text(TEXT + "fly\n")
+    before = {path.name for path in folder.iterdir()}
+    run(
+        "decode", "m.cohmm", "e.txt", "-o", "states.txt",
+        fails="e.txt, line 4: unseen symbol 'fly': the vocabulary has 3 labels, 'walk' among "
+        "them; with unseen=missing it is a missing observation",
+    )  # fmt: skip
+    assert (folder / "states.txt").read_text() == "before"
+    assert {path.name for path in folder.iterdir()} == before
+
+
+def test_an_impossible_observation_is_named_with_its_place(run, folder):
+    HMM([1.0], [[1.0]], [[0.5, 0.5, 0.0]]).save("z.cohmm")
+    (folder / "z.txt").write_text("0 1\n\n1 0 2\n")
+    run(
+        "decode", "z.cohmm", "z.txt",
+        fails="symbol 2 at z.txt, line 3, position 2 has probability zero, given what comes "
+        "before it: the model cannot have produced this sequence",
+    )  # fmt: skip
+
+
+def test_unseen_symbols_as_missing_observations(run, weather):
+    _, states = weather.decode(["walk", None, "clean"])
+    result = run("decode", "m.cohmm", "-", "--unseen", "missing", input="walk fly clean\n")
+    assert result.stdout == " ".join(map(str, states)) + "\n"

@@ -1,0 +1,117 @@
+"""Triple counts against plain loops, and the law that counts add up."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohmm import Sequences, Triples, count_triples, threads
+from cohmm.evidence import triples
+from cohmm.evidence.triples import DENSE_CELLS, triple_counts
+from tests import laws, oracles
+from tests.strategies import sequences_of, with_gaps
+
+SPREAD = 100  # times the code: too many symbols for a table of all triples
+
+
+def as_dict(counts: Triples) -> dict[tuple[int, ...], int]:
+    found = dict(zip(map(tuple, counts.triples.tolist()), counts.counts.tolist(), strict=True))
+    assert len(found) == len(counts.counts)
+    assert list(found) == sorted(found)
+    return found
+
+
+@given(sequences_of(3, most=4, longest=9), st.booleans())
+def test_triples_are_those_of_the_loop(sequences, spread):
+    if spread:
+        sequences = [[code * SPREAD if code > 0 else code for code in s] for s in sequences]
+    n = 2 * SPREAD + 1 if spread else 3
+    assert (n**3 > DENSE_CELLS) == spread
+    counts = triple_counts(Sequences.of(with_gaps(sequences), n_symbols=n))
+    expected = oracles.triple_counts(sequences)
+    assert as_dict(counts) == dict(expected)
+    assert counts.n_triples == expected.total()
+    assert counts.n_symbols == n
+    assert counts.triples.dtype == np.int32
+    assert counts.counts.dtype == np.int64
+
+
+@given(sequences_of(4, most=4, missing=False), st.sampled_from([1, SPREAD]))
+def test_parts_add_up(sequences, spread):
+    data = [[code * spread for code in sequence] for sequence in sequences]
+    words = [["wxyz"[code] for code in sequence] for sequence in sequences]
+
+    def count(part):
+        return triple_counts(Sequences.of(part))
+
+    laws.parts_add_up(count, [[piece] for piece in data], data)
+    laws.parts_add_up(count, [[piece] for piece in words], words)
+
+
+@pytest.mark.parametrize("n_symbols", [5, 300])
+def test_parts_inside_a_call_and_threads(monkeypatch, n_symbols):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, n_symbols, 1000)
+    lengths = [300, 1, 2, 697]
+    whole = count_triples(y, lengths, n_symbols=n_symbols)
+    monkeypatch.setattr(triples, "PART", 7)
+    for n in (1, 2, 4):
+        with threads(n):
+            assert count_triples(y, lengths, n_symbols=n_symbols) == whole
+    assert as_dict(whole) == dict(oracles.triple_counts(np.split(y, np.cumsum(lengths)[:-1])))
+
+
+def test_triples_cross_no_border_and_no_gap():
+    assert as_dict(count_triples([0, 1, 0, 1, 1, 1], [3, 3])) == {(0, 1, 0): 1, (1, 1, 1): 1}
+    assert as_dict(count_triples([0, 0, None, 1, 1, 1])) == {(1, 1, 1): 1}
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "message"),
+    [
+        ([0, 1], {}, "no triple: 1 sequences, the longest of 2"),
+        ([[0, 1], [0, 1]], {}, "no triple: 2 sequences, the longest of 2"),
+        ([0, None, 1, 0], {}, "no triple"),
+        ([], {}, "there is no data"),
+        ([0, 1, -2], {}, "symbol -2 at position 2"),
+        ([0, 1, 2], {"lengths": [4]}, "lengths sum to 4"),
+        ([0, 1, 5], {"n_symbols": 3}, "unseen symbol 5"),
+        ([0, 1, 2], {"n_symbols": 3_000_000}, "triples of 3,000,000 symbols: at most 2,000,000"),
+    ],
+)
+def test_wrong_input(X, options, message):
+    with pytest.raises(ValueError, match=message):
+        count_triples(X, **options)
+
+
+def test_what_does_not_add_up(monkeypatch):
+    numbers, labels = count_triples([0, 1, 0]), count_triples(["a", "b", "a"])
+    with pytest.raises(ValueError, match="labels and counts of numbers"):
+        numbers + labels
+    for wrong in (1, None, np.zeros(2)):
+        with pytest.raises(TypeError):
+            numbers + wrong
+    assert sum([numbers]) == numbers
+    assert numbers != labels
+    assert numbers != count_triples([0, 1, 0], n_symbols=3)
+    assert numbers != 3
+    monkeypatch.setattr(triples, "MOST_SYMBOLS", 3)
+    with pytest.raises(ValueError, match="triples of 4 symbols: at most 3"):
+        labels + count_triples(["c", "d", "c"])
+
+
+def test_wrong_values():
+    with pytest.raises(ValueError, match=r"2 counts for triples of shape \(1, 3\)"):
+        Triples(np.zeros((1, 3), np.int32), np.ones(2, np.int64), 2)
+    with pytest.raises(ValueError, match="1 labels for 2 symbols"):
+        Triples(np.zeros((1, 3), np.int32), np.ones(1, np.int64), 2, ("a",))
+
+
+@pytest.mark.parametrize("X", [[0, 1, 0, 400, 0], ["ü", "b", "ü"]])
+def test_save_and_load(tmp_path, X):
+    counts = count_triples(X)
+    counts.save(tmp_path / "triples.cohmm")
+    again = Triples.load(tmp_path / "triples.cohmm")
+    assert again == counts
+    assert again.vocabulary == counts.vocabulary
+    assert again + counts == counts + counts

@@ -1,0 +1,81 @@
+import itertools
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cohmm
+from cohmm.kernels.threads import n_threads, run, split, threads
+
+
+def test_the_context_is_left_as_it_was():
+    before = n_threads()
+    with threads(3):
+        assert n_threads() == 3
+        with threads(1):
+            assert n_threads() == 1
+        assert n_threads() == 3
+    assert n_threads() == before
+    with pytest.raises(RuntimeError), threads(5):
+        raise RuntimeError
+    assert n_threads() == before
+    assert cohmm.threads is threads
+
+
+@pytest.mark.parametrize("n", [0, -2])
+def test_at_least_one_thread(n):
+    with pytest.raises(ValueError, match=rf"at least 1, not {n}"), threads(n):
+        pass
+
+
+def test_the_environment_chooses_and_the_context_overrules(monkeypatch):
+    monkeypatch.setenv("COHMM_THREADS", "7")
+    assert n_threads() == 7
+    with threads(2):
+        assert n_threads() == 2
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", " "])
+def test_a_wrong_environment_is_named(monkeypatch, text):
+    monkeypatch.setenv("COHMM_THREADS", text)
+    with pytest.raises(ValueError, match=f"COHMM_THREADS.*'{text}'"):
+        n_threads()
+
+
+def test_without_a_choice_all_cores_are_used(monkeypatch):
+    monkeypatch.delenv("COHMM_THREADS", raising=False)
+    assert n_threads() >= 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_results_come_in_the_order_of_the_parts(n):
+    with threads(n):
+        assert run(lambda a, b: a * b, [(i, 2) for i in range(50)]) == list(range(0, 100, 2))
+        assert run(lambda: 1, []) == []
+
+
+def test_parts_run_at_the_same_time():
+    barrier = threading.Barrier(2, timeout=20)
+    with threads(2):
+        assert sorted(run(lambda i: (barrier.wait(), i)[1], [(0,), (1,)])) == [0, 1]
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_errors_come_through(n):
+    def fail(part):
+        raise KeyError(part)
+
+    with threads(n), pytest.raises(KeyError):
+        run(fail, [(1,), (2,), (3,)])
+
+
+@given(st.integers(1, 1000), st.integers(1, 70))
+def test_split_is_even_and_complete(n, parts):
+    ranges = split(n, parts)
+    assert ranges[0][0] == 0
+    assert ranges[-1][1] == n
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(ranges))
+    assert len(ranges) == min(n, parts)
+    sizes = [stop - first for first, stop in ranges]
+    assert max(sizes) - min(sizes) <= 1
