@@ -1,4 +1,4 @@
-"""The command line: ``cohmm count``, ``score``, ``decode``, ``sample`` and ``demo``.
+"""The command line: ``cohmm count``, ``fit``, ``score``, ``decode``, ``sample`` and ``demo``.
 
 Commands import what they work with only when they run, so that help comes at once.
 """
@@ -12,6 +12,7 @@ import typer
 from cohmm.cli.count import count
 from cohmm.cli.decode import decode
 from cohmm.cli.demo import demo
+from cohmm.cli.fit import fit
 from cohmm.cli.program import Program
 from cohmm.cli.sample import sample
 from cohmm.cli.score import score
@@ -21,7 +22,7 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     cls=Program, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
 )
-for command in (demo, count, score, decode, sample):
+for command in (demo, count, fit, score, decode, sample):
     app.command()(command)
 
 

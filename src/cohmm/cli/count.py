@@ -60,7 +60,7 @@ def count(
             counted = count_files(
                 inputs,
                 layout,
-                lags=_numbers(lags),
+                lags=numbers(lags),
                 triples=triples is not None,
                 integers=integers,
                 progress=watch.progress,
@@ -73,7 +73,8 @@ def count(
     typer.echo(json_.dumps(summary) if json else f"{output}: {_in_words(summary)}")
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def numbers(text: str) -> tuple[int, ...]:
+    """Lags, as they are written on the command line."""
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:

@@ -71,6 +71,29 @@ def drawing(n_symbols: int) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
+def learning(max_iter: int) -> Iterator[Callable[[Any], None] | None]:
+    """The objective as it falls, with the time that is left at the most, if a terminal looks on."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress as parts
+    from rich.console import Console
+
+    columns = (
+        parts.TextColumn("learning"),
+        parts.BarColumn(),
+        parts.TextColumn("pass {task.completed:,} of at most {task.total:,}"),
+        parts.TextColumn("objective {task.fields[objective]}"),
+        parts.TimeRemainingColumn(),
+    )
+    with parts.Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("learning", total=max_iter, objective="")
+        yield lambda step: progress.update(
+            task, completed=min(step.n_iter, max_iter), objective=f"{step.objective:.7f}"
+        )
+
+
+@contextmanager
 def _bar(
     what: str, total: int | None, *, in_bytes: bool = False
 ) -> Iterator[Callable[[int], None]]:

@@ -240,9 +240,11 @@ def _filter_block(
             return -np.inf, t
         if faint > 0.0:
             emission = emit[symbols[t]]
+            n_faint = 0
             for k in range(trans.shape[0]):
-                if row[k] < faint and predicted[k] > 0.0 and emission[k] > 0.0:
-                    outcome = FADED
+                n_faint += (row[k] < faint) & (predicted[k] > 0.0) & (emission[k] > 0.0)
+            if n_faint:
+                outcome = FADED
         if step < _TINY:
             log_prob += np.log(step)
         else:

@@ -36,6 +36,9 @@ _INT64 = ir.IntType(64)
 _SINGLES = ir.VectorType(ir.FloatType(), WIDTH)
 _FUSED = ("contract",)
 _GROUP = 8
+_ROOT_HALF = np.int32(0x3F3504F3)  # the bits of sqrt(1/2)
+_LINE = 16  # float32 in a cache line
+_AHEAD = 16  # non-zeros
 
 
 def table_width(n_states: int) -> int:
@@ -86,6 +89,17 @@ def _shuffle(builder: Any, a: Any, b: Any, mask: list[int]) -> Any:
     return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_INT32, len(mask)), mask))
 
 
+def _prefetch(builder: Any, data: Any, offset: Any, width: int) -> None:
+    """Ask for the cache lines of a row before they are needed."""
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, _INT32, _INT32, _INT32])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    read, keep, is_data = (ir.Constant(_INT32, n) for n in (0, 3, 1))
+    for line in range(0, width, _LINE):
+        place = builder.gep(data, [builder.add(offset, _constant(line))])
+        builder.call(function, [builder.bitcast(place, byte), read, keep, is_data])
+
+
 def _loop(builder: Any, start: Any, stop: Any, step: int) -> Any:
     return cgutils.for_range_slice(builder, start, stop, _constant(step), inc=True)
 
@@ -123,14 +137,24 @@ def _dots(
             make_array(signature.args[a])(context, builder, args[a]) for a in (1, 2, 3, 6)
         )
         _, width = cgutils.unpack_tuple(builder, table_in.shape)
+        [n_columns] = cgutils.unpack_tuple(builder, columns_in.shape)
+        last = builder.sub(n_columns, _constant(1))
         sums = [cgutils.alloca_once(builder, _SINGLES) for _ in range(_GROUP)]
+
+        def row_at(position: Any) -> Any:
+            column = builder.load(builder.gep(columns_in.data, [position]))
+            return builder.mul(builder.sext(column, _INT64), width)
+
         with _loop(builder, _constant(0), args[5], _GROUP) as (i, _):
             rows = []
             for g in range(_GROUP):
                 builder.store(ir.Constant(_SINGLES, [0.0] * WIDTH), sums[g])
                 at = builder.add(builder.add(args[4], i), _constant(g))
-                column = builder.load(builder.gep(columns_in.data, [at]))
-                rows.append(builder.mul(builder.sext(column, _INT64), width))
+                rows.append(row_at(at))
+                ahead = builder.add(at, _constant(_AHEAD))
+                inside = builder.icmp_signed("<", ahead, last)
+                ahead = builder.select(inside, ahead, last)
+                _prefetch(builder, table_in.data, row_at(ahead), WIDTH * lanes.count)
             with _loop(builder, _constant(0), width, WIDTH * lanes.count) as (panel, _):
                 for vector in range(lanes.count):
                     offset = builder.add(panel, _constant(vector * WIDTH))
@@ -191,31 +215,48 @@ def _weighted_sum(
     return types.void(lanes, factors, right, columns, types.int64, types.int64, out), codegen
 
 
-@fused_kernel
-def _divide(values: Singles, first: int, n: int, expected: Singles, bits: Ints) -> float:
-    """``expected[:n] = values / expected``; returns ``sum(values * log(expected))``.
+@vector_code
+def _bits_of(typing: Any, number: Any) -> Any:
+    """The bits of a float32, as an int32."""
 
-    ``bits`` is ``expected`` seen as int32: the exponent is read off it, and the logarithm of
-    what remains, in [sqrt(1/2), sqrt(2)), is a series in z = (x - 1) / (x + 1), good to
-    2e-8 there; this loop is vectorised, which a call of log would prevent.
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], _INT32)
+
+    return types.int32(types.float32), codegen
+
+
+@vector_code
+def _float_of(typing: Any, bits: Any) -> Any:
+    """The float32 with the bits of an int32."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.FloatType())
+
+    return types.float32(types.int32), codegen
+
+
+@fused_kernel
+def _divide(values: Singles, first: int, n: int, expected: Singles, ratios: Singles) -> float:
+    """``ratios[:n] = values / expected``; returns ``sum(values * log(expected))``.
+
+    The exponent is read off the bits of a number, and the logarithm of what remains, in
+    [sqrt(1/2), sqrt(2)), is a series in z = (x - 1) / (x + 1), good to 2e-8 there: so
+    the loop is vectorised, which a call of log would prevent.
     """
     total = 0.0
     for i in range(n):
         p = max(expected[i], SMALLEST)
-        expected[i] = p
-        shifted = bits[i] - np.int32(0x3F3504F3)  # the bits of sqrt(1/2)
-        exponent = shifted >> np.int32(23)
         value = values[first + i]
-        bits[i] = (shifted & np.int32(0x007FFFFF)) + np.int32(0x3F3504F3)
-        x = expected[i]
+        ratios[i] = value / p
+        shifted = _bits_of(p) - _ROOT_HALF
+        exponent = shifted >> np.int32(23)
+        x = _float_of((shifted & np.int32(0x007FFFFF)) + _ROOT_HALF)
         z = (x - np.float32(1.0)) / (x + np.float32(1.0))
         z2 = z * z
         series = np.float32(0.4) + z2 * np.float32(0.2857142857)
         series = np.float32(0.6666666667) + z2 * series
         series = np.float32(2.0) + z2 * series
-        log = np.float32(exponent) * np.float32(0.6931471806) + z * series
-        total += np.float64(value * log)
-        expected[i] = value / p
+        total += np.float64(value * (np.float32(exponent) * np.float32(0.6931471806) + z * series))
     return total
 
 
@@ -234,8 +275,8 @@ def sparse_pass(
     """The pass described above, for the rows in ``part``; ``out`` (N, K) and ``fit`` (N,)."""
     width = right.shape[1]
     n_states = out.shape[1]
-    factors = np.zeros(STRETCH, np.float32)
-    bits = factors.view(np.int32)
+    expected = np.zeros(STRETCH, np.float32)
+    ratios = np.zeros(STRETCH, np.float32)
     stretch = np.empty(width, np.float32)
     spare_columns = np.zeros(_GROUP, columns.dtype)
     spare_values = np.zeros(_GROUP, np.float32)
@@ -248,16 +289,16 @@ def sparse_pass(
             n = min(last - first, STRETCH)
             if n >= _GROUP:
                 n -= n % _GROUP
-                _dots(lanes, left[r], right, columns, first, n, factors)
-                total += _divide(values, first, n, factors, bits)
-                _weighted_sum(lanes, factors, right, columns, first, n, stretch)
+                _dots(lanes, left[r], right, columns, first, n, expected)
+                total += _divide(values, first, n, expected, ratios)
+                _weighted_sum(lanes, ratios, right, columns, first, n, stretch)
             else:  # the rest of a row is filled up with non-zeros of value 0
                 for i in range(_GROUP):
                     spare_columns[i] = columns[first + i] if i < n else columns[first]
                     spare_values[i] = values[first + i] if i < n else np.float32(0.0)
-                _dots(lanes, left[r], right, spare_columns, 0, _GROUP, factors)
-                total += _divide(spare_values, 0, _GROUP, factors, bits)
-                _weighted_sum(lanes, factors, right, spare_columns, 0, _GROUP, stretch)
+                _dots(lanes, left[r], right, spare_columns, 0, _GROUP, expected)
+                total += _divide(spare_values, 0, _GROUP, expected, ratios)
+                _weighted_sum(lanes, ratios, right, spare_columns, 0, _GROUP, stretch)
             for k in range(n_states):
                 out[r, k] += stretch[k]
             first += n

@@ -54,8 +54,8 @@ def squarem(
     """Follow the map from ``state`` until a whole step gains less than ``tol``.
 
     ``evaluate`` costs a pass over the evidence, of which at most ``max_iter`` are made, the one
-    for ``state`` among them; it is called on feasible points only.  Returns the last state, whether the rule was met, and
-    the number of passes.  The objective never rises.
+    for ``state`` among them; it is called on feasible points only.  Returns the last state,
+    whether the rule was met, and the number of passes.  The objective never rises.
     """
     n_iter = 1
     report(state, n_iter, 1.0)

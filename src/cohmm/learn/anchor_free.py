@@ -19,14 +19,14 @@ FIRST_ROWS = 5  # times K rows are in the program at first
 MORE_ROWS = 50  # at most so many violated rows are added at a time
 VIOLATION = 1e-9
 BOUND = 1e4  # |q| is at most 1 / sqrt(smallest prevalence): a state in 1e8
-MOST_PASSES = 30
+PASSES = 300  # over K, at most: a pass costs about K^4
 
 
 class AnchorFreeError(ValueError):
     """The linear programs have no solution."""
 
 
-def anchor_free(basis: Floats, frequency: Floats, tol: float = 1e-9) -> Floats:
+def anchor_free(basis: Floats, frequency: Floats, tol: float = 1e-4) -> Floats:
     """M, (N, K), from a ``basis`` (N, K) of its range and the frequencies (N,) of the symbols.
 
     It starts from K symbols that look most like anchors, each of a state of its own; on noisy
@@ -37,12 +37,12 @@ def anchor_free(basis: Floats, frequency: Floats, tol: float = 1e-9) -> Floats:
     q /= basis.sum(axis=0) @ q
     program = _Program(basis)
     volume = -np.inf
-    for _ in range(MOST_PASSES):
+    for _ in range(max(3, PASSES // k)):
         for column in range(k):
             cofactors = np.linalg.inv(q)[column]  # up to the determinant, a factor
             q[:, column] = program.farthest(cofactors / np.abs(cofactors).max())
         before, volume = volume, np.linalg.slogdet(q)[1]
-        if volume - before <= tol * max(1.0, abs(volume)):
+        if volume - before <= tol:
             break
     m = np.maximum(basis @ q, 0.0)
     return np.asarray(m / m.sum(axis=0))

@@ -76,7 +76,8 @@ class PairEvidence:
             matrices = {1: sum(matrix / matrix.sum() for matrix in matrices.values())}
         seen = _seen(counts, matrices)
         laws = {lag: _law(matrix, seen) for lag, matrix in matrices.items()}
-        spectra = {lag: spectrum(law, n_pairs) for lag, law in laws.items()}
+        most = 100 if n_components == "auto" else _whole(n_components) + 10
+        spectra = {lag: spectrum(law, n_pairs, most) for lag, law in laws.items()}
         shown = spectra[min(laws)]
         k = _n_components(n_components, len(seen), shown)
         weights = lag_weights(spectra, k)
@@ -132,11 +133,15 @@ def _law(matrix: Any, seen: Ints) -> PairLaw:
     return pair_law(matrix / matrix.sum())
 
 
+def _whole(wanted: object) -> int:
+    if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or wanted < 1:
+        raise ValueError(f"n_components must be a whole number from 1, or 'auto', not {wanted!r}")
+    return int(wanted)
+
+
 def _n_components(wanted: int | Literal["auto"], n_seen: int, shown: Spectrum) -> int:
     if wanted == "auto":
         return shown.n_detectable
-    if isinstance(wanted, (bool, str)) or not isinstance(wanted, (int, np.integer)) or wanted < 1:
-        raise ValueError(f"n_components must be a whole number from 1, or 'auto', not {wanted!r}")
     if wanted > n_seen:
         raise ValueError(
             f"n_components={wanted} states cannot be learned from pairs of {n_seen} symbols: "

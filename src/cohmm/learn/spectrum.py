@@ -49,7 +49,7 @@ def frequent_symbols(law: PairLaw, n_pairs: float) -> Ints:
     return np.sort(order[trusted])
 
 
-def spectrum(law: PairLaw, n_pairs: float, most: int = 200) -> Spectrum:
+def spectrum(law: PairLaw, n_pairs: float, most: int) -> Spectrum:
     """The singular values of a whitened pair law, at most ``most`` of a large one."""
     symbols = frequent_symbols(law, n_pairs)
     whitened, _ = _whitened(law, symbols)

@@ -1,0 +1,236 @@
+"""``cohmm fit``: from files, or from counts of them, to a model."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cohmm.cli import options
+from cohmm.cli.count import numbers
+from cohmm.cli.models import json_line
+from cohmm.cli.program import say
+from cohmm.cli.session import check_output, learning, reading, working
+
+if TYPE_CHECKING:
+    from cohmm.evidence.pairs import Cooccurrence
+    from cohmm.learn.fit import Fit
+
+MOST_STATES_SHOWN = 20
+TOP_SYMBOLS = 6
+
+
+def fit(
+    inputs: options.Inputs,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="The file to write the model to.", show_default=False),
+    ],
+    states: Annotated[
+        str, typer.Option("--states", "-k", help="How many; auto: as many as the data can show.")
+    ] = "auto",
+    lags: Annotated[
+        str | None,
+        typer.Option(
+            help="Distances at which to count, such as 1,2,3; more than one helps where states "
+            "persist. Default: 1, or all that the counts have.",
+            show_default=False,
+        ),
+    ] = None,
+    penalty: Annotated[
+        str | None,
+        typer.Option(
+            help="Weight of the volume term: a number, or auto for held-out pairs.",
+            show_default=False,
+        ),
+    ] = None,
+    starts: Annotated[int, typer.Option(min=1, help="Starts, of which the best is kept.")] = 1,
+    max_iter: Annotated[int, typer.Option(min=1, help="Passes over the counts, at most.")] = 3000,
+    tol: Annotated[
+        float, typer.Option(min=0, help="Stop when a step gains less log-likelihood.")
+    ] = 1e-3,
+    seed: options.SeedOption = 0,
+    integers: Annotated[
+        bool, typer.Option("--integers", help="Symbols are whole numbers from 0, not labels.")
+    ] = False,
+    format: options.FormatOption = None,
+    column: options.ColumnOption = None,
+    group: options.GroupOption = None,
+    order: options.OrderOption = None,
+    each_row: options.EachRowOption = None,
+    threads: options.ThreadsOption = None,
+    json: options.JsonOption = False,
+) -> None:
+    """Learn a hidden Markov model from pair counts.
+
+    INPUT is data, as for cohmm count, or files that cohmm count wrote, whose counts are added.
+
+    **Examples**
+
+        cohmm fit words.txt -k 20 -o model.cohmm
+
+        cohmm fit monday.cohmm tuesday.cohmm -k auto -o week.cohmm
+
+        cohmm fit clicks.csv --column page --group user -k 8 --lags 1,2,3 -o clicks-model.cohmm
+    """
+    check_output(output)
+    wanted = None if lags is None else numbers(lags)
+    with working(threads):
+        from cohmm.learn.min_volume import min_volume
+
+        began = time.perf_counter()
+        if all(is_counts(path) for path in inputs):
+            counts = load_counts(inputs, wanted)
+        else:
+            layout = options.layout_of(format, column, group, order, each_row)
+            counts = _count(inputs, layout, wanted or (1,), integers)
+        with notices(), learning(max_iter) as progress:
+            found = min_volume(
+                counts,
+                _states(states),
+                penalty=_penalty(penalty),
+                max_iter=max_iter,
+                tol=tol,
+                n_init=starts,
+                random_state=seed,
+                callback=progress,
+            )
+        found.model.save(output)
+        seconds = time.perf_counter() - began
+    if json:
+        typer.echo(json_line(summary(found, counts, seconds)))
+    else:
+        show(found, counts, output, seconds)
+
+
+def is_counts(path: str) -> bool:
+    """Whether a file is one of ours: data that happens to be a zip archive is not read as text."""
+    if path == "-" or not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        return file.read(4) == b"PK\x03\x04"
+
+
+def load_counts(paths: list[str], lags: tuple[int, ...] | None) -> Cooccurrence:
+    """The sum of saved counts, at some of their lags."""
+    from dataclasses import replace
+
+    from cohmm.evidence.pairs import Cooccurrence
+
+    counts = Cooccurrence.load(paths[0])
+    for path in paths[1:]:
+        counts = counts + Cooccurrence.load(path)
+    if lags is None:
+        return counts
+    return replace(counts, counts={lag: counts[lag] for lag in sorted(set(lags))})
+
+
+def _count(inputs: list[str], layout: Any, lags: tuple[int, ...], integers: bool) -> Cooccurrence:
+    from cohmm.evidence.files import count_files
+
+    with reading(inputs, "counting") as watch:
+        return count_files(
+            inputs,
+            layout,
+            lags=lags,
+            integers=integers,
+            progress=watch.progress,
+            notice=watch.notice,
+        ).pairs
+
+
+@contextmanager
+def notices() -> Iterator[None]:
+    """What the learner warns of, a line each, once all went well."""
+    from cohmm.learn.evidence import EvidenceWarning
+
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", EvidenceWarning)
+        yield
+    for warning in heard:
+        say(str(warning.message))
+
+
+def _states(text: str) -> Any:
+    if text == "auto":
+        return "auto"
+    if not text.isdigit() or int(text) < 1:
+        raise ValueError(f"--states must be a whole number from 1, or auto, not {text!r}")
+    return int(text)
+
+
+def _penalty(text: str | None) -> Any:
+    if text is None or text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"--penalty must be a number or auto, not {text!r}") from None
+
+
+def summary(found: Fit, counts: Cooccurrence, seconds: float) -> dict[str, Any]:
+    """For machines."""
+    return {
+        "states": found.model.n_components,
+        "symbols": found.model.n_symbols,
+        "pairs": counts.n_pairs(min(counts.lags)),
+        "detectable": found.spectrum.n_detectable,
+        "objective": found.objective,
+        "divergence": found.divergence,
+        "penalty": found.penalty,
+        "lag_weights": {str(lag): weight for lag, weight in found.lag_weights.items()},
+        "passes": found.n_iter,
+        "converged": found.converged,
+        "starts": list(found.starts),
+        "prevalence": found.model.stationary().tolist(),
+        "persistence": found.model.transmat.diagonal().tolist(),
+        "seconds": seconds,
+    }
+
+
+def show(found: Fit, counts: Cooccurrence, output: Path, seconds: float) -> None:
+    """One screen: how it went, and a row a state."""
+    from rich.console import Console
+    from rich.table import Table
+
+    model = found.model
+    ended = "converged" if found.converged else "not converged: the passes ran out"
+    console = Console()
+    console.print(
+        f"{output}: {model.n_components} states, {model.n_symbols:,} symbols, "
+        f"{counts.n_pairs(min(counts.lags)):,.0f} pairs, {seconds:.1f} s",
+        highlight=False,
+    )
+    console.print(
+        f"{found.n_iter:,} passes, {ended}; divergence {found.divergence:.6f} nats a pair; "
+        f"these pairs can show {found.spectrum.n_detectable} states",
+        highlight=False,
+    )
+    table = Table()
+    for name in ("state", "share", "mean run"):
+        table.add_column(name, justify="right")
+    table.add_column("most probable symbols", no_wrap=True, overflow="ellipsis")
+    share = model.stationary()
+    for k in range(min(model.n_components, MOST_STATES_SHOWN)):
+        run = 1 / max(1 - model.transmat[k, k], 1e-12)
+        table.add_row(str(k), f"{share[k]:.1%}", f"{run:.1f}", top_symbols(found, k))
+    console.print(table)
+    if model.n_components > MOST_STATES_SHOWN:
+        console.print(f"... and {model.n_components - MOST_STATES_SHOWN} more states")
+
+
+def top_symbols(found: Fit, k: int) -> str:
+    """The most probable symbols of a state, with their probabilities."""
+    import numpy as np
+    from rich.markup import escape
+
+    probabilities = found.model.emissionprob[k]
+    labels = found.model.vocabulary or range(found.model.n_symbols)
+    best = np.argsort(-probabilities, kind="stable")[:TOP_SYMBOLS]
+    shown = [f"{labels[n]} {probabilities[n]:.2f}" for n in best if probabilities[n] > 0]
+    return escape("  ".join(shown))
