@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,7 +35,7 @@ def test_count_dense(cut, lag, weighted):
 
 
 @given(cut_data(), st.integers(1, 4), st.booleans())
-def test_rows_scattered_squeezed_and_gathered(cut, lag, weighted):
+def test_rows_scattered_and_squeezed(cut, lag, weighted):
     sequences, data, parts = cut
     weights = np.arange(1.0, len(data) + 1) / 4 if weighted else None
     matrix = oracles.pair_matrix(sequences, N, lag)
@@ -53,12 +54,14 @@ def test_rows_scattered_squeezed_and_gathered(cut, lag, weighted):
         )
     kind = np.float64 if weighted else np.int64
     counts, sizes = np.empty(starts[-1], kind), np.empty(N, np.int64)
-    for part in ((0, 2), (2, N)):
-        counting.squeeze_rows(starts, part, N, columns, values, counts, sizes)
-    indptr = np.concatenate([[0], np.cumsum(sizes)])
-    indices, out = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], kind)
-    for part in ((0, 3), (3, N)):
-        counting.gather_rows(starts, indptr, part, columns, counts, indices, out)
+    indices, out = [], []
+    for first, stop in ((0, 2), (2, N)):
+        counting.squeeze_rows(
+            starts, (first, stop), np.zeros(N, kind), columns, values, counts, sizes
+        )
+        kept = slice(starts[first], starts[first] + sizes[first:stop].sum())
+        indices += columns[kept].tolist()
+        out += counts[kept].tolist()
     np.testing.assert_array_equal(sizes, (matrix > 0).sum(axis=1))
     np.testing.assert_array_equal(indices, np.nonzero(matrix)[1])
     np.testing.assert_array_equal(
@@ -72,11 +75,47 @@ def test_squeezed_columns_are_sorted_beyond_one_word_of_words():
     starts = np.zeros(n + 1, np.int64)
     starts[1:] = len(columns)
     counts, sizes = np.empty(len(columns), np.int64), np.empty(n, np.int64)
-    counting.squeeze_rows(starts, (0, n), n, columns, None, counts, sizes)
+    counting.squeeze_rows(starts, (0, n), np.zeros(n, np.int32), columns, None, counts, sizes)
     assert sizes[0] == 6
     assert not sizes[1:].any()
     assert columns[:6].tolist() == [0, 63, 64, 4095, 4096, n - 1]
     assert counts[:6].tolist() == [1, 1, 1, 1, 2, 3]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_of_very_many_pairs_are_squeezed_alike(weighted):
+    rng = np.random.default_rng(0)
+    lengths = [0, 3, 200, 0, 40, 5]  # of 70 symbols: a quarter is 17
+    columns = rng.integers(0, 70, sum(lengths)).astype(np.int32)
+    values = rng.integers(0, 3, sum(lengths)).astype(float) if weighted else None
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    dense = np.zeros((6, 70))
+    present = np.zeros((6, 70), bool)
+    for r in range(6):
+        for p in range(starts[r], starts[r + 1]):
+            dense[r, columns[p]] += 1 if values is None else values[p]
+            present[r, columns[p]] = True
+    counts = np.empty(len(columns), np.float64 if weighted else np.int64)
+    sizes = np.empty(6, np.int64)
+    counting.squeeze_rows(starts, (0, 6), np.zeros(70), columns, values, counts, sizes)
+    assert sizes.tolist() == present.sum(axis=1).tolist()
+    assert columns[: sizes.sum()].tolist() == np.nonzero(present)[1].tolist()
+    assert counts[: sizes.sum()].tolist() == dense[present].tolist()
+
+
+@given(cut_data(), st.booleans())
+def test_count_symbols(cut, weighted):
+    sequences, data, parts = cut
+    weights = np.arange(1.0, len(data) + 1) / 4 if weighted else None
+    found = np.zeros(N, np.float64 if weighted else np.int64)
+    for part in parts:
+        counting.count_symbols(data.symbols, data.offsets, part, weights, found)
+    true = np.zeros(N)
+    for s, sequence in enumerate(sequences):
+        for symbol in sequence:
+            if symbol >= 0:
+                true[symbol] += 1 if weights is None else weights[s]
+    np.testing.assert_allclose(found, true)
 
 
 @given(cut_data())

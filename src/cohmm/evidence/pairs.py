@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
@@ -293,31 +293,44 @@ def pair_counts(
         raise ValueError("lags is empty: give at least one, such as (1,)")
     weighing = None if weights is None else _checked_weights(weights, len(data))
     matrix = _dense_counts if data.n_symbols <= LARGEST_DENSE else _sparse_counts
-    seen = data.symbols >= 0
     first = data.symbols[data.offsets[:-1]]
-    if weighing is None:
-        singles = np.bincount(data.symbols[seen], minlength=data.n_symbols)
-        starts = np.bincount(first[first >= 0], minlength=data.n_symbols)
-    else:
-        each = np.repeat(weighing, data.lengths)
-        singles = np.bincount(data.symbols[seen], each[seen], minlength=data.n_symbols)
-        starts = np.bincount(first[first >= 0], weighing[first >= 0], minlength=data.n_symbols)
+    known = first >= 0
+    starts = np.bincount(
+        first[known], None if weighing is None else weighing[known], data.n_symbols
+    )
+    singles = _symbol_counts(data, weighing)
     return Cooccurrence(
         {lag: matrix(data, lag, weighing) for lag in lags}, singles, starts, data.vocabulary
     )
 
 
+def _symbol_counts(data: Sequences, weights: Floats | None) -> np.ndarray:
+    def count(first: int, stop: int) -> np.ndarray:
+        counts = np.zeros(data.n_symbols, np.int64 if weights is None else np.float64)
+        counting.count_symbols(data.symbols, data.offsets, (first, stop), weights, counts)
+        return counts
+
+    return _sum_of_parts(count, data, data.n_symbols, weights is not None)
+
+
 def _dense_counts(data: Sequences, lag: int, weights: Floats | None) -> np.ndarray:
-    n, length = data.n_symbols, len(data.symbols)
-    # A table a part is worth its room only where it is much smaller than the data.
-    worthwhile = max(1, length // (4 * n * n))
-    parts = split(length, min(worthwhile, n_threads() if weights is None else WEIGHED_PARTS))
+    n = data.n_symbols
 
     def count(first: int, stop: int) -> np.ndarray:
         table = np.zeros((n, n), np.int64 if weights is None else np.float64)
         counting.count_dense(data.symbols, data.offsets, (first, stop), lag, weights, table)
         return table
 
+    return _sum_of_parts(count, data, n * n, weights is not None)
+
+
+def _sum_of_parts(
+    count: Callable[[int, int], np.ndarray], data: Sequences, size: int, weighed: bool
+) -> np.ndarray:
+    """Tables of parts of the data, added up: whole numbers in any parts, weights in the same."""
+    # A table a part is worth its room only where it is much smaller than the data.
+    worthwhile = max(1, len(data.symbols) // (4 * size))
+    parts = split(len(data.symbols), min(worthwhile, WEIGHED_PARTS if weighed else n_threads()))
     tables = run(count, parts)
     for table in tables[1:]:
         tables[0] += table
@@ -347,19 +360,22 @@ def _sparse_counts(data: Sequences, lag: int, weights: Floats | None) -> sparse.
     sizes = np.empty(n, np.int64)
     row_parts = _even_rows(starts, n_threads())
     run(
-        lambda *part: counting.squeeze_rows(starts, part, n, columns, values, counts, sizes),
-        row_parts,
-    )
-    indptr = np.concatenate([[0], np.cumsum(sizes)])
-    indices = np.empty(indptr[-1], np.int32)
-    data_out = np.empty(indptr[-1], counts.dtype)
-    run(
-        lambda *part: counting.gather_rows(
-            starts, indptr, part, columns, counts, indices, data_out
+        lambda *part: counting.squeeze_rows(
+            starts,
+            part,
+            np.zeros(n, np.int32 if weights is None else np.float64),
+            columns,
+            values,
+            counts,
+            sizes,
         ),
         row_parts,
     )
-    matrix = sparse.csr_array((data_out, indices, indptr), shape=(n, n))
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    kept = [slice(starts[a], starts[a] + indptr[b] - indptr[a]) for a, b in row_parts]
+    indices = np.concatenate([columns[piece] for piece in kept])
+    sums = np.concatenate([counts[piece] for piece in kept])
+    matrix = sparse.csr_array((sums, indices, indptr), shape=(n, n))
     matrix.has_sorted_indices = True
     if weights is not None:
         matrix.eliminate_zeros()  # pairs of weight zero

@@ -90,28 +90,46 @@ def scatter_rows(
 def squeeze_rows(
     starts: Ints,
     part: Part,
-    n_symbols: int,
+    sums: Ints,
     columns: Ints,
     values: Floats | None,
     counts: Ints,
     sizes: Ints,
 ) -> None:
-    """Merge equal columns in the rows of ``part``, in place, and sort them.
+    """Merge equal columns in the rows of ``part``, sort them, and close the gaps, in place.
 
-    Row r has ``columns[starts[r]:starts[r + 1]]``.  Afterwards its ``sizes[r]`` distinct
-    columns come first, ascending, with their ``counts``, the sums of ``values`` or of ones.
+    Row r has ``columns[starts[r]:starts[r + 1]]``.  Afterwards the rows follow one another from
+    ``starts[part[0]]`` on, each with its ``sizes[r]`` distinct columns, ascending, and their
+    ``counts``, the sums of ``values`` or of ones.  ``sums`` is scratch: a zero for every symbol.
 
-    A bit for every column, and one for every word of such bits, give the columns
-    back in order without sorting: the time is linear in the number of pairs.
+    A bit for every column, and one for every word of such bits, give the columns back in
+    order without sorting: the time is linear in the number of pairs.  A row of very many
+    pairs does without, and looks at every column.
     """
     one = np.uint64(1)
+    n_symbols = len(sums)
     n_words = (n_symbols + 63) // 64
     bits = np.zeros(n_words, np.uint64)
     words = np.zeros((n_words + 63) // 64, np.uint64)
-    sums = np.zeros(n_symbols, counts.dtype)
+    seen = np.zeros(n_symbols, np.bool_)
+    out = starts[part[0]]
     for r in range(part[0], part[1]):
-        if starts[r] == starts[r + 1]:
-            sizes[r] = 0
+        begin = out
+        if starts[r + 1] - starts[r] > n_symbols // 4:
+            for p in range(starts[r], starts[r + 1]):
+                if values is None:
+                    sums[columns[p]] += 1
+                else:
+                    sums[columns[p]] += values[p]
+                    seen[columns[p]] = True
+            for column in range(n_symbols):
+                if sums[column] != 0 or seen[column]:
+                    columns[out] = column
+                    counts[out] = sums[column]
+                    sums[column] = 0
+                    seen[column] = False
+                    out += 1
+            sizes[r] = out - begin
             continue
         for p in range(starts[r], starts[r + 1]):
             b = np.uint32(columns[p])
@@ -122,35 +140,42 @@ def squeeze_rows(
             w = b >> np.uint32(6)
             bits[w] |= one << np.uint64(b & np.uint32(63))
             words[w >> np.uint32(6)] |= one << np.uint64(w & np.uint32(63))
-        out = starts[r]
-        for i in range(len(words)):
-            x = words[i]
-            words[i] = 0
-            while x:
-                w = i * 64 + trailing_zeros(x)
-                x &= x - one
-                z = bits[w]
-                bits[w] = 0
-                while z:
-                    b = w * 64 + trailing_zeros(z)
-                    z &= z - one
-                    columns[out] = b
-                    counts[out] = sums[b]
-                    sums[b] = 0
-                    out += 1
-        sizes[r] = out - starts[r]
+        if starts[r + 1] > starts[r]:
+            for i in range(len(words)):
+                x = words[i]
+                words[i] = 0
+                while x:
+                    w = i * 64 + trailing_zeros(x)
+                    x &= x - one
+                    z = bits[w]
+                    bits[w] = 0
+                    while z:
+                        b = w * 64 + trailing_zeros(z)
+                        z &= z - one
+                        columns[out] = b
+                        counts[out] = sums[b]
+                        sums[b] = 0
+                        out += 1
+        sizes[r] = out - begin
 
 
 @kernel
-def gather_rows(
-    starts: Ints, indptr: Ints, part: Part, columns: Ints, counts: Ints, indices: Ints, data: Ints
+def count_symbols(
+    symbols: Ints, offsets: Ints, part: Part, weights: Floats | None, counts: Ints
 ) -> None:
-    """Close the gaps that `squeeze_rows` left."""
-    for r in range(part[0], part[1]):
-        n = indptr[r + 1] - indptr[r]
-        for i in range(n):
-            indices[indptr[r] + i] = columns[starts[r] + i]
-            data[indptr[r] + i] = counts[starts[r] + i]
+    """``counts[a] += 1``, or the weight of its sequence, for every symbol in ``part``."""
+    s = np.searchsorted(offsets, part[0], side="right") - 1
+    t = part[0]
+    while t < part[1]:
+        stop = min(offsets[s + 1], part[1])
+        while t < stop:
+            if symbols[t] >= 0:
+                if weights is None:
+                    counts[symbols[t]] += 1
+                else:
+                    counts[symbols[t]] += weights[s]
+            t += 1
+        s += 1
 
 
 @kernel
