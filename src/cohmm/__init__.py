@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cohmm.evidence.pairs import Cooccurrence, count_pairs
+    from cohmm.evidence.counting import count_pairs
+    from cohmm.evidence.pairs import Cooccurrence
     from cohmm.evidence.sequences import Sequences
     from cohmm.evidence.triples import Triples, count_triples
     from cohmm.hmm import PairwiseHMM, SequenceKFold
@@ -34,7 +35,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "cohmm.evidence.pairs": ("Cooccurrence", "count_pairs"),
+    "cohmm.evidence.counting": ("count_pairs",),
+    "cohmm.evidence.pairs": ("Cooccurrence",),
     "cohmm.evidence.sequences": ("Sequences",),
     "cohmm.evidence.triples": ("Triples", "count_triples"),
     "cohmm.hmm": ("PairwiseHMM", "SequenceKFold"),

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cohmm.evidence.pairs import Cooccurrence, count_pairs
+from cohmm.evidence.counting import count_pairs
+from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.sequences import Sequences, Unseen
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.evidence import Combine

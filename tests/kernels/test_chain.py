@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.kernels import chain
+from cohmm.kernels import chain, sampling, viterbi
 from tests import oracles
 from tests.strategies import distributions, models, sequences_of
 
@@ -42,10 +42,10 @@ def test_probabilities_differ_by_their_ratio():
 
 def test_scores_differ_by_their_difference():
     a = np.array([0.0, -700.0, -np.inf])
-    assert not chain.scores_differ(a, a + [0, 1e-13, 0], 1e-12)
-    assert chain.scores_differ(a, a + [0, 1e-11, 0], 1e-12)
-    assert chain.scores_differ(a, np.array([0.0, -700.0, -800.0]), 1e-12)
-    assert chain.scores_differ(a, np.array([0.0, -np.inf, -np.inf]), 1e-12)
+    assert not viterbi.scores_differ(a, a + [0, 1e-13, 0], 1e-12)
+    assert viterbi.scores_differ(a, a + [0, 1e-11, 0], 1e-12)
+    assert viterbi.scores_differ(a, np.array([0.0, -700.0, -800.0]), 1e-12)
+    assert viterbi.scores_differ(a, np.array([0.0, -np.inf, -np.inf]), 1e-12)
 
 
 @st.composite
@@ -62,7 +62,7 @@ def test_path_log_probs(drawn):
     offsets = np.cumsum([0, *map(len, sequences)])
     found = np.empty(len(sequences))
     for part in ((0, 1), (1, len(sequences))):
-        chain.path_log_probs(
+        viterbi.path_log_probs(
             np.concatenate(sequences).astype(np.int32), offsets, part,
             np.concatenate(states).astype(np.int32),
             model._logs.start, model._logs.trans, model._logs.emit, found,
@@ -76,7 +76,7 @@ def test_path_log_probs(drawn):
 def test_trace_back_follows_the_pointers_of_each_sequence():
     who = np.array([[9, 9], [1, 0], [1, 1], [9, 9], [0, 0]], np.uint8)
     states = np.empty(5, np.int32)
-    chain.trace_back(np.array([0, 3, 5]), (0, 2), who, np.array([0, 1]), states)
+    viterbi.trace_back(np.array([0, 3, 5]), (0, 2), who, np.array([0, 1]), states)
     assert states.tolist() == [0, 1, 0, 0, 1]
 
 
@@ -95,7 +95,7 @@ def reconstructed(cut: np.ndarray, alias: np.ndarray) -> np.ndarray:
 @given(st.integers(1, 9).flatmap(lambda n: st.lists(distributions(n), min_size=1, max_size=3)))
 def test_alias_tables_hold_the_probabilities(rows):
     probabilities = np.array(rows)
-    cut, alias = chain.alias_tables(probabilities)
+    cut, alias = sampling.alias_tables(probabilities)
     assert ((cut >= 0) & (cut <= 1)).all()
     assert ((alias >= 0) & (alias < probabilities.shape[1])).all()
     np.testing.assert_allclose(reconstructed(cut, alias), probabilities, rtol=0, atol=1e-15)
@@ -106,18 +106,18 @@ def test_alias_tables_hold_the_probabilities(rows):
 @pytest.mark.parametrize("n", [1, 2, 1000])
 def test_alias_tables_of_uneven_rows(n, concentration):
     probabilities = np.random.default_rng(n).dirichlet(np.full(n, concentration), 5)
-    cut, alias = chain.alias_tables(probabilities)
+    cut, alias = sampling.alias_tables(probabilities)
     np.testing.assert_allclose(reconstructed(cut, alias), probabilities, rtol=0, atol=1e-13)
     assert (reconstructed(cut, alias)[probabilities == 0] == 0).all()
 
 
 def test_the_largest_uniform_number_draws_a_possible_symbol():
     law = np.array([[0.5, 0.5, 0.0, 0.0]])
-    cut, alias = chain.alias_tables(law)
+    cut, alias = sampling.alias_tables(law)
     top = np.nextafter(1.0, 0.0)
     for emitted in (0.0, 0.5, 0.75, top):
         symbols, states = np.empty(1, np.int32), np.empty(1, np.int32)
-        after = chain.sample_path(
+        after = sampling.sample_path(
             0, np.array([[emitted, top]]), np.ones((1, 1)), np.zeros((1, 1), np.int32), cut, alias,
             symbols, states,
         )  # fmt: skip

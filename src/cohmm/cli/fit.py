@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,8 +11,7 @@ import typer
 from cohmm.cli import options
 from cohmm.cli.count import numbers
 from cohmm.cli.models import json_line
-from cohmm.cli.program import say
-from cohmm.cli.session import check_output, learning, reading, working
+from cohmm.cli.session import check_output, learning, notices, reading, working
 
 if TYPE_CHECKING:
     from cohmm.evidence.pairs import Cooccurrence
@@ -144,18 +140,6 @@ def _count(inputs: list[str], layout: Any, lags: tuple[int, ...], integers: bool
         ).pairs
 
 
-@contextmanager
-def notices() -> Iterator[None]:
-    """What the learner warns of, a line each, once all went well."""
-    from cohmm.learn.evidence import EvidenceWarning
-
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", EvidenceWarning)
-        yield
-    for warning in heard:
-        say(str(warning.message))
-
-
 def _states(text: str) -> Any:
     if text == "auto":
         return "auto"
@@ -200,28 +184,24 @@ def show(found: Fit, counts: Cooccurrence, output: Path, seconds: float) -> None
 
     model = found.model
     ended = "converged" if found.converged else "not converged: the passes ran out"
-    console = Console()
-    console.print(
+    typer.echo(
         f"{output}: {model.n_components} states, {model.n_symbols:,} symbols, "
-        f"{counts.n_pairs(min(counts.lags)):,.0f} pairs, {seconds:.1f} s",
-        highlight=False,
-    )
-    console.print(
-        f"{found.n_iter:,} passes, {ended}; divergence {found.divergence:.6f} nats a pair; "
-        f"these pairs can show {found.spectrum.n_detectable} states",
-        highlight=False,
+        f"{counts.n_pairs(min(counts.lags)):,.0f} pairs, {seconds:.1f} s\n"
+        f"{found.n_iter:,} passes, {ended}; divergence {found.divergence:.6f} nats a pair\n"
+        f"these pairs can show {found.spectrum.n_detectable} states: so many singular values "
+        f"exceed {found.spectrum.floor:.3g}"
     )
     table = Table()
     for name in ("state", "share", "mean run"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
     table.add_column("most probable symbols", no_wrap=True, overflow="ellipsis")
     share = model.stationary()
     for k in range(min(model.n_components, MOST_STATES_SHOWN)):
         run = 1 / max(1 - model.transmat[k, k], 1e-12)
         table.add_row(str(k), f"{share[k]:.1%}", f"{run:.1f}", top_symbols(found, k))
-    console.print(table)
+    Console().print(table)
     if model.n_components > MOST_STATES_SHOWN:
-        console.print(f"... and {model.n_components - MOST_STATES_SHOWN} more states")
+        typer.echo(f"... and {model.n_components - MOST_STATES_SHOWN} more states")
 
 
 def top_symbols(found: Fit, k: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -68,6 +69,18 @@ def drawing(n_symbols: int) -> Iterator[Callable[[int], None]]:
     """A bar of the symbols drawn, if a terminal looks on."""
     with _bar("drawing", n_symbols) if sys.stderr.isatty() else nullcontext(_ignore) as progress:
         yield progress
+
+
+@contextmanager
+def notices() -> Iterator[None]:
+    """What the learner warns of, a line each, once all went well."""
+    from cohmm.learn.evidence import EvidenceWarning
+
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", EvidenceWarning)
+        yield
+    for warning in heard:
+        say(str(warning.message))
 
 
 @contextmanager

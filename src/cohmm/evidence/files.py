@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.evidence.pairs import pair_counts
+from cohmm.evidence.counting import pair_counts
 from cohmm.evidence.readers.codes import Coder, KnownLabels, Labels, Numbers
 from cohmm.evidence.readers.layout import Layout
 from cohmm.evidence.readers.pieces import in_batches, in_whole_sequences

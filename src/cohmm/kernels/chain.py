@@ -1,6 +1,6 @@
-"""Forward, backward and Viterbi recursions over a concatenation of sequences.
+"""Forward and backward recursions over a concatenation of sequences.
 
-Conventions shared by all kernels of this file:
+Conventions, here and in `cohmm.kernels.viterbi`:
 
 - ``symbols`` is one int32 array for all sequences; -1 is a missing observation.
 - Tables have one row a symbol and one column a state, the columns padded with
@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints, Lanes, Part, fused_kernel, kernel
-from cohmm.kernels.simd import best_row_plus_matrix, row_times_matrix, scale, weigh
+from cohmm.kernels.simd import row_times_matrix, scale, weigh
 
 # Factors are multiplied up to here before one logarithm is taken for all of them.
 _TINY = 1e-150
@@ -105,15 +105,6 @@ def differ(a: Floats, b: Floats, tolerance: float) -> bool:
     """
     for k in range(len(a)):
         if not abs(a[k] - b[k]) <= tolerance * max(a[k], b[k]) + _SMALLEST:
-            return True
-    return False
-
-
-@kernel
-def scores_differ(a: Floats, b: Floats, tolerance: float) -> bool:
-    """As `differ`, of logarithms; infinities may be equal, but have no difference."""
-    for k in range(len(a)):  # noqa: SIM110
-        if a[k] != b[k] and not abs(a[k] - b[k]) <= tolerance:
             return True
     return False
 
@@ -411,9 +402,7 @@ def smooth_blocks(
         for t in range(n, -1, -1):
             if t == 0 and left < 0:
                 break
-            total = 0.0
-            for k in range(width):
-                total += filtered[t, k] * row[k]
+            total = weigh(lanes, row, filtered, t, predicted)
             if not total >= _SMALLEST:
                 lost[b] = max(first, first + t - 1)
                 break
@@ -423,8 +412,7 @@ def smooth_blocks(
                     weighted[t + 1, k] *= factor
             if t == 0:
                 break
-            for k in range(width):
-                predicted[k] = filtered[t, k] * row[k] * factor
+            scale(lanes, predicted, factor)
             if out is not None:
                 for k in range(n_states):
                     out[first + t - 1, k] = predicted[k]
@@ -440,208 +428,3 @@ def smooth_blocks(
                 for k in range(width):  # predicted still holds the first symbol's posterior
                     counts[0][k] += predicted[k]
             _add_outer_products(filtered, weighted, 2 if left < 0 else 1, n + 1, counts[1])
-
-
-@kernel
-def _normalise_scores(row: Floats) -> float:
-    best: float = row.max()
-    if best > -np.inf:
-        row -= best
-    return best
-
-
-@kernel
-def warm_viterbi(
-    lanes: Lanes,
-    symbols: Ints,
-    joints: Ints,
-    part: Part,
-    start: Floats,
-    trans: Floats,
-    emit: Floats,
-    shortest: int,
-    tolerance: float,
-    scores: Floats,
-) -> None:
-    """Fill ``scores``, the best log-probability by last state, less its maximum, at the joints.
-
-    As `warm_forward`, in (max, +).
-    """
-    width = trans.shape[1]
-    n_states = trans.shape[0]
-    best = np.empty(width)
-    who = np.empty(width, np.int64)
-    earlier = np.empty(width)
-    for joint in range(part[0], part[1]):
-        border, begin = joints[joint, 0], joints[joint, 1]
-        row = scores[joint]
-        warm_up = shortest
-        rounds = 0
-        while True:
-            earlier[:] = row
-            place = max(border - warm_up, begin)
-            row[:] = -np.inf
-            row[:n_states] = 0.0
-            if place == begin:
-                row[:] = start
-            row += emit[symbols[place]]
-            for t in range(place + 1, border):
-                best_row_plus_matrix(lanes, row, trans, best, who)
-                row[:] = best + emit[symbols[t]]
-            _normalise_scores(row)
-            rounds += 1
-            if place == begin or (rounds > 1 and not scores_differ(row, earlier, tolerance)):
-                break
-            if warm_up > (border - begin) // 4:
-                break
-            warm_up *= 2
-
-
-@kernel
-def viterbi_blocks(
-    lanes: Lanes,
-    symbols: Ints,
-    blocks: Ints,
-    part: Part,
-    start: Floats,
-    trans: Floats,
-    emit: Floats,
-    scores: Floats,
-    scores_out: Floats,
-    lost: Ints,
-    who: Ints,
-    final: Ints,
-) -> None:
-    """Viterbi through every block in ``part``.
-
-    ``who[t, k]`` is the state before state k at symbol t on the best path (unused where a
-    sequence begins), ``final[s]`` the last state of the best path of sequence s.  ``lost``
-    as in `forward_blocks`.
-    """
-    width = trans.shape[1]
-    row = np.empty(width)
-    best = np.empty(width)
-    for b in range(part[0], part[1]):
-        first, last, left, right = blocks[b, 0], blocks[b, 1], blocks[b, 2], blocks[b, 3]
-        lost[b] = -1
-        if left >= 0:
-            row[:] = scores[left]
-            best_row_plus_matrix(lanes, row, trans, best, who[first])
-        else:
-            best[:] = start
-        for t in range(first, last):
-            if t > first:
-                best_row_plus_matrix(lanes, row, trans, best, who[t])
-            emission = emit[symbols[t]]
-            top = -np.inf
-            for k in range(width):
-                row[k] = best[k] + emission[k]
-                top = max(top, row[k])
-            if top == -np.inf:
-                lost[b] = t
-                break
-            if top < -512.0:  # keep the scores small, so that their differences stay exact
-                for k in range(width):
-                    row[k] -= top
-        if right >= 0:
-            _normalise_scores(row)
-            scores_out[right] = row
-        else:
-            final[blocks[b, 4]] = np.argmax(row)
-
-
-@kernel
-def trace_back(offsets: Ints, part: Part, who: Ints, final: Ints, states: Ints) -> None:
-    """Follow the back-pointers of the sequences ``part[0]:part[1]`` into ``states``."""
-    for s in range(part[0], part[1]):
-        state = final[s]
-        states[offsets[s + 1] - 1] = state
-        for t in range(offsets[s + 1] - 1, offsets[s], -1):
-            state = who[t, state]
-            states[t - 1] = state
-
-
-@kernel
-def path_log_probs(
-    symbols: Ints,
-    offsets: Ints,
-    part: Part,
-    states: Ints,
-    start: Floats,
-    trans: Floats,
-    emit: Floats,
-    log_prob: Floats,
-) -> None:
-    """``log_prob[s] = log P(states, symbols)`` of every sequence, from tables of logarithms."""
-    for s in range(part[0], part[1]):
-        first = offsets[s]
-        total = start[states[first]] + emit[symbols[first], states[first]]
-        for t in range(first + 1, offsets[s + 1]):
-            total += trans[states[t - 1], states[t]] + emit[symbols[t], states[t]]
-        log_prob[s] = total
-
-
-@kernel
-def sample_path(
-    state: int,
-    uniforms: Floats,
-    trans_cut: Floats,
-    trans_alias: Ints,
-    emit_cut: Floats,
-    emit_alias: Ints,
-    symbols: Ints,
-    states: Ints,
-) -> int:
-    """Walk the chain from ``state``, the first to emit, by alias tables.
-
-    ``uniforms`` has a row a symbol: what is emitted, where it goes next.  Returns the state
-    after the last symbol.
-    """
-    for t in range(len(symbols)):
-        states[t] = state
-        symbols[t] = _draw(uniforms[t, 0], emit_cut[state], emit_alias[state])
-        state = _draw(uniforms[t, 1], trans_cut[state], trans_alias[state])
-    return state
-
-
-@kernel
-def _draw(uniform: float, cut: Floats, alias: Ints) -> int:
-    scaled = uniform * len(cut)
-    column = min(int(scaled), len(cut) - 1)
-    return column if scaled - column < cut[column] else alias[column]
-
-
-@kernel
-def alias_tables(probabilities: Floats) -> tuple[Floats, Ints]:
-    """Walker's alias tables of every row: (cut, alias), both of the shape of ``probabilities``."""
-    n_rows, n = probabilities.shape
-    cut = np.ones((n_rows, n))
-    alias = np.zeros((n_rows, n), np.int32)
-    small = np.empty(n, np.int64)
-    large = np.empty(n, np.int64)
-    for r in range(n_rows):
-        scaled = probabilities[r] * n
-        n_small = n_large = 0
-        for i in range(n):
-            if scaled[i] < 1.0:
-                small[n_small] = i
-                n_small += 1
-            else:
-                large[n_large] = i
-                n_large += 1
-        while n_small > 0 and n_large > 0:
-            n_small -= 1
-            poor, rich = small[n_small], large[n_large - 1]
-            cut[r, poor] = scaled[poor]
-            alias[r, poor] = rich
-            scaled[rich] -= 1.0 - scaled[poor]
-            if scaled[rich] < 1.0:
-                n_large -= 1
-                small[n_small] = rich
-                n_small += 1
-        # What rounding left over holds one whole column, unless it has no mass at all.
-        for i in range(n_small):
-            if probabilities[r, small[i]] == 0.0:
-                cut[r, small[i]] = 0.0
-                alias[r, small[i]] = np.argmax(probabilities[r])
-    return cut, alias

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cohmm.kernels import chain, log_chain
+from cohmm.kernels import viterbi as viterbi_kernels
 from cohmm.kernels.compiled import Floats, Ints, Part
 from cohmm.kernels.threads import run, split
 from cohmm.model.tables import Tables, log_tables
@@ -364,13 +365,13 @@ def _viterbi_batch(logs: Tables, symbols: Ints, offsets: Ints, states: Ints) -> 
     final = np.zeros(n, np.int64)
 
     def warm(first: int, stop: int) -> None:
-        chain.warm_viterbi(
+        viterbi_kernels.warm_viterbi(
             logs.lanes, symbols, cut.joints, (first, stop), logs.start, logs.trans, logs.emit,
             WARM_UP, TOLERANCE, given,
         )  # fmt: skip
 
     def blocks(first: int, stop: int) -> None:
-        chain.viterbi_blocks(
+        viterbi_kernels.viterbi_blocks(
             logs.lanes, symbols, cut.blocks, (first, stop), logs.start, logs.trans, logs.emit,
             given, found, lost, who, final,
         )  # fmt: skip
@@ -380,10 +381,10 @@ def _viterbi_batch(logs: Tables, symbols: Ints, offsets: Ints, states: Ints) -> 
     right_of = np.flatnonzero(cut.blocks[:, 2] >= 0)
     _settle(
         range(len(given)), given, found, lambda j: blocks(right_of[j], right_of[j] + 1),
-        chain.scores_differ,
+        viterbi_kernels.scores_differ,
     )  # fmt: skip
     run(
-        lambda first, stop: chain.trace_back(offsets, (first, stop), who, final, states),
+        lambda first, stop: viterbi_kernels.trace_back(offsets, (first, stop), who, final, states),
         split(n, PARTS),
     )
     return cut.by_sequence(np.zeros(len(lost)), lost, n)[1]
@@ -398,7 +399,7 @@ def path_log_probs(logs: Tables, symbols: Ints, offsets: Ints, states: Ints) -> 
     """log P(states, symbols) of every sequence."""
     log_prob = np.empty(len(offsets) - 1)
     run(
-        lambda first, stop: chain.path_log_probs(
+        lambda first, stop: viterbi_kernels.path_log_probs(
             symbols, offsets, (first, stop), states, logs.start, logs.trans, logs.emit, log_prob
         ),
         split(len(log_prob), PARTS),

@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from cohmm.evidence.encoding import LARGEST_CODE, MISSING
 from cohmm.evidence.readers.places import place
 from cohmm.evidence.readers.source import Source
-from cohmm.evidence.sequences import LARGEST_CODE, MISSING, Unseen
+from cohmm.evidence.sequences import Unseen
 from cohmm.evidence.vocabulary import Vocabulary
 from cohmm.kernels.compiled import Ints
 

@@ -9,7 +9,8 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse
 
-from cohmm.evidence.pairs import Cooccurrence, pair_counts
+from cohmm.evidence.counting import pair_counts
+from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.readers.codes import Coder
 from cohmm.evidence.readers.pieces import Piece
 from cohmm.evidence.sequences import Sequences

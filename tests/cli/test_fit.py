@@ -1,0 +1,137 @@
+"""``cohmm fit``."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cohmm import HMM, Cooccurrence, PairwiseHMM, count_pairs
+from cohmm.datasets.synthetic import separable_hmm
+
+TRUTH = separable_hmm(9, 3, stay=0.6, random_state=0)
+
+
+@pytest.fixture
+def sequences(folder):
+    """Visits to nine pages, in a text file."""
+    pages = np.array([f"page{n}" for n in range(9)])
+    found = [pages[TRUTH.sample(400, random_state=s)[0]].tolist() for s in range(50)]
+    text = "".join(" ".join(sequence) + "\n" for sequence in found)
+    (folder / "visits.txt").write_text(text)
+    return found
+
+
+def test_the_model_is_that_of_the_library_and_the_other_commands_use_it(run, sequences):
+    result = run("fit", "visits.txt", "-k", "3", "-o", "model.cohmm")
+    model = HMM.load("model.cohmm")
+    assert model == PairwiseHMM(3, random_state=0).fit(sequences).model_
+    assert model.vocabulary == tuple(f"page{n}" for n in range(9))
+    assert max(HMM(model.startprob, model.transmat, model.emissionprob).distance(TRUTH)) < 0.1
+    first, second, third, *_ = result.stdout.splitlines()
+    assert first.startswith("model.cohmm: 3 states, 9 symbols, 19,950 pairs")
+    assert "converged" in second
+    assert third.startswith("these pairs can show 3 states: so many singular values exceed 0.0")
+    assert "mean run" in result.stdout
+    assert "page" in result.stdout
+    assert json.loads(run("score", "model.cohmm", "visits.txt", "--json").stdout)["sequences"] == 50
+    states = run("decode", "model.cohmm", "visits.txt").stdout.splitlines()
+    assert [len(line.split()) for line in states] == [400] * 50
+    assert len(run("sample", "model.cohmm", "-n", "5", "--seed", "0").stdout.split()) == 5
+
+
+def test_counts_that_were_saved_are_added(run, sequences):
+    count_pairs(sequences[:20]).save("monday.cohmm")
+    count_pairs(sequences[20:]).save("tuesday.cohmm")
+    run("fit", "monday.cohmm", "tuesday.cohmm", "-k", "3", "-o", "week.cohmm")
+    run("fit", "visits.txt", "-k", "3", "-o", "model.cohmm")
+    assert HMM.load("week.cohmm") == HMM.load("model.cohmm")
+
+
+def test_lags_of_data_and_of_counts(run, sequences):
+    count_pairs(sequences, lags=(1, 2, 3)).save("counts.cohmm")
+    run("fit", "counts.cohmm", "-k", "3", "--lags", "1,2", "-o", "a.cohmm")
+    run("fit", "visits.txt", "-k", "3", "--lags", "1,2", "-o", "b.cohmm")
+    assert HMM.load("a.cohmm") == HMM.load("b.cohmm")
+    run("fit", "visits.txt", "-k", "3", "-o", "c.cohmm")
+    assert HMM.load("a.cohmm") != HMM.load("c.cohmm")
+    run(
+        "fit", "counts.cohmm", "-k", "3", "--lags", "7", "-o", "d.cohmm",
+        fails="lag 7 was not counted; there are 1, 2, 3",
+    )  # fmt: skip
+
+
+def test_json_is_one_object(run, sequences):
+    result = run("fit", "visits.txt", "-o", "model.cohmm", "--starts", "2", "--json")
+    found = json.loads(result.stdout)
+    assert found["states"] == found["detectable"] == 3  # auto
+    assert found["symbols"] == 9
+    assert found["converged"] is True
+    assert len(found["starts"]) == 2
+    assert sum(found["prevalence"]) == pytest.approx(1)
+    assert found["lag_weights"] == {"1": 1.0}
+
+
+def test_options_reach_the_learner(run, sequences):
+    short = json.loads(
+        run("fit", "visits.txt", "-k", "3", "--max-iter", "4", "-o", "m.cohmm", "--json").stdout
+    )
+    assert not short["converged"]
+    assert short["passes"] <= 6
+    text = run("fit", "visits.txt", "-k", "3", "--max-iter", "4", "-o", "m.cohmm").stdout
+    assert "not converged" in text
+    heavy = run("fit", "visits.txt", "-k", "3", "--penalty", "0.5", "-o", "m.cohmm", "--json")
+    assert json.loads(heavy.stdout)["penalty"] == 0.5
+    chosen = run("fit", "visits.txt", "-k", "3", "--penalty", "auto", "-o", "m.cohmm", "--json")
+    assert json.loads(chosen.stdout)["penalty"] != short["penalty"]
+
+
+def test_warnings_are_notices(run, sequences):
+    result = run("fit", "visits.txt", "-k", "6", "--max-iter", "20", "-o", "m.cohmm")
+    assert result.stderr.startswith("cohmm: these pairs can show 3 states; n_components=6 asks")
+    assert result.stderr.count("\n") == 1
+
+
+def test_many_states_fit_one_screen(run, folder):
+    rng = np.random.default_rng(0)
+    (folder / "n.txt").write_text(" ".join(map(str, rng.integers(0, 40, 5000))))
+    result = run("fit", "n.txt", "--integers", "-k", "25", "--max-iter", "3", "-o", "m.cohmm")
+    assert "... and 5 more states" in result.stdout
+    assert len(result.stdout.splitlines()) < 30
+    assert HMM.load("m.cohmm").vocabulary is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("-k", "none"), "--states must be a whole number from 1, or auto, not 'none'"),
+        (("-k", "0"), "--states must be a whole number from 1, or auto, not '0'"),
+        (("-k", "2", "--penalty", "much"), "--penalty must be a number or auto, not 'much'"),
+        (("-k", "2", "--penalty", "-1"), "penalty must be finite and at least 0, not -1.0"),
+        (
+            ("-k", "2", "--lags", "x"),
+            "lags are whole numbers between commas, such as 1,2,3, not 'x'",
+        ),
+        (
+            ("-k", "12"),
+            "n_components=12 states cannot be learned from pairs of 9 symbols: there must be at "
+            "least as many symbols as states",
+        ),
+    ],
+)
+def test_bad_options(run, folder, sequences, arguments, line):
+    before = {path.name for path in folder.iterdir()}
+    run("fit", "visits.txt", "-o", "model.cohmm", *arguments, fails=line)
+    assert {path.name for path in folder.iterdir()} == before
+
+
+def test_a_model_is_not_counts(run):
+    run("fit", "m.cohmm", "-o", "x.cohmm", fails="m.cohmm holds a HMM, not a cooccurrence")
+
+
+def test_no_pairs_in_saved_counts(run):
+    nothing = np.zeros((2, 2), int)
+    Cooccurrence({1: nothing}, nothing[0], nothing[0]).save("c.cohmm")
+    run(
+        "fit", "c.cohmm", "-k", "1", "-o", "x.cohmm",
+        fails="no pair was counted at lag 1: there is nothing to learn from",
+    )  # fmt: skip

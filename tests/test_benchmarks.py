@@ -1,0 +1,42 @@
+"""Benchmarks run at their quick size; what they time is not tested here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+
+
+def quick(name: str) -> str:
+    command = [sys.executable, str(BENCHMARKS / name), "--quick"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("inference.py", ["| Viterbi | deeptime |", "| forward (log-likelihood) | hmmlearn |"]),
+        ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step"]),
+        ("sparse_pass.py", ["| 100 |", "A fit, N="]),
+    ],
+)
+def test_quick_runs_print_their_tables(name: str, rows: list[str]) -> None:
+    printed = quick(name)
+    for row in rows:
+        assert row in printed
+
+
+def test_real_data() -> None:
+    folder = Path(os.environ.get("COHMM_DATA", ""))
+    if not (folder / "msnbc.tar.gz").is_file():
+        pytest.skip("COHMM_DATA names no folder with msnbc.tar.gz and brown.zip")
+    printed = quick("real_data.py")
+    assert "| msnbc | cohmm fit, lags 1,2,3 |" in printed
+    assert "| Brown | hmmlearn" in printed
