@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--instances", type=int, default=10)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    instances = 2 if arguments.quick else arguments.instances
+    instances = 1 if arguments.quick else arguments.instances
     errors_table(instances, arguments.quick)
     states_table(min(instances, 3), arguments.quick)
     penalty_table(min(instances, 5), arguments.quick)
@@ -65,7 +65,7 @@ def errors_table(instances: int, quick: bool) -> None:
     print("| model | T | lags | emission | transition | target | passes | CPU s |")
     print("|---|---:|---|---:|---:|---:|---:|---:|")
     for name, make, length, lags, target in cases:
-        length = 10**5 if quick else length
+        length = 20_000 if quick else length
         found = [one(make(seed), length, lags, seed) for seed in range(instances)]
         emission, transition, passes, seconds = np.array(found).T
         print(
@@ -91,7 +91,7 @@ def states_table(instances: int, quick: bool) -> None:
     print("| stay | T | found |")
     print("|---:|---:|---|")
     for stay in (0.0, 0.5, 0.8):
-        for length in (10**5,) if quick else (10**5, 10**6, 10**7):
+        for length in (20_000,) if quick else (10**5, 10**6, 10**7):
             found = []
             for seed in range(instances):
                 truth = random_hmm(100, 20, stay=stay, random_state=seed)
@@ -114,9 +114,8 @@ def penalty_table(instances: int, quick: bool) -> None:
         ("N=100, K=20", lambda seed: random_hmm(100, 20, random_state=seed), 10**7),
         ("half stays", lambda seed: random_hmm(100, 20, stay=0.5, random_state=seed), 10**6),
         ("N=16, K=4", lambda seed: separable_hmm(16, 4, random_state=seed), 10**5),
-        ("N=1000, K=10", lambda seed: random_hmm(1000, 10, random_state=seed), 10**6),
     ]
-    for name, make, length in cases[:1] if quick else cases:
+    for name, make, length in cases[-1:] if quick else cases:
         rows = []
         for seed in range(instances):
             truth = make(seed)

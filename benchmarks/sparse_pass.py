@@ -37,7 +37,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
     quick = parser.parse_args().quick
     pass_table(2_000 if quick else 20_000, 100_000 if quick else 4_200_000)
-    fit_table(5_000 if quick else 200_000, 200_000 if quick else 50_000_000, 50)
+    if quick:
+        fit_table(3_000, 100_000, 5)
+    else:
+        fit_table(200_000, 50_000_000, 50)
 
 
 def random_rows(n: int, nnz: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

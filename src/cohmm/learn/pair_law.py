@@ -20,6 +20,7 @@ from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run
 
 PARTS = 64
+NOTHING = 1e-300  # so that a pair that neither occurs nor is expected has the ratio 0
 
 
 class Statistics(NamedTuple):
@@ -50,16 +51,12 @@ class DensePairs:
         present = self.omega[self.omega > 0]
         return float(present @ np.log(present))
 
-    @cached_property
-    def _present(self) -> Any:
-        return self.omega > 0
-
     def statistics(self, m: Floats, theta: Floats) -> Statistics:
         """One pass: see the module."""
         expected = (m @ theta) @ m.T
-        ratio = np.divide(self.omega, expected, out=np.zeros_like(expected), where=self._present)
-        logs = np.log(expected, out=np.zeros_like(expected), where=self._present)
-        log_fit = float(np.vdot(self.omega, logs))
+        expected += NOTHING
+        ratio = self.omega / expected
+        log_fit = float(np.vdot(self.omega, np.log(expected, out=expected)))
         return Statistics(log_fit, ratio @ m, ratio.T @ m)
 
     def submatrix(self, symbols: Ints) -> Floats:
