@@ -24,14 +24,25 @@ def cut_data(draw):
     return sequences, Sequences.of(with_gaps(sequences)), list(pairwise(cuts))
 
 
+def assert_all_symbols_are_counted(sequences, weights, found):
+    true = np.zeros(N)
+    for s, sequence in enumerate(sequences):
+        for symbol in sequence:
+            if symbol >= 0:
+                true[symbol] += 1 if weights is None else weights[s]
+    np.testing.assert_array_equal(found, true)
+
+
 @given(cut_data(), st.integers(1, 4), st.booleans())
 def test_count_dense(cut, lag, weighted):
     sequences, data, parts = cut
     weights = np.arange(1.0, len(data) + 1) / 4 if weighted else None
-    table = np.zeros((N, N), np.float64 if weighted else np.int64)
+    kind = np.float64 if weighted else np.int64
+    table, alone = np.zeros((N, N), kind), np.zeros(N, kind)
     for part in parts:
-        counting.count_dense(data.symbols, data.offsets, part, lag, weights, table)
+        counting.count_dense(data.symbols, data.offsets, part, lag, weights, table, alone)
     np.testing.assert_array_equal(table, oracles.pair_matrix(sequences, N, lag, weights))
+    assert_all_symbols_are_counted(sequences, weights, table.sum(axis=1) + alone)
 
 
 @given(cut_data(), st.integers(1, 4), st.booleans())
@@ -40,9 +51,12 @@ def test_rows_scattered_and_squeezed(cut, lag, weighted):
     weights = np.arange(1.0, len(data) + 1) / 4 if weighted else None
     matrix = oracles.pair_matrix(sequences, N, lag)
     rows = np.zeros((len(parts), N), np.int64)
+    alone = np.zeros(N, np.float64 if weighted else np.int64)
     for i, part in enumerate(parts):
-        counting.count_rows(data.symbols, data.offsets, part, lag, rows[i])
+        counting.count_rows(data.symbols, data.offsets, part, lag, weights, rows[i], alone)
     np.testing.assert_array_equal(rows.sum(axis=0), matrix.sum(axis=1))
+    by_row = oracles.pair_matrix(sequences, N, lag, weights).sum(axis=1)
+    assert_all_symbols_are_counted(sequences, weights, by_row + alone)
 
     starts = np.concatenate([[0], np.cumsum(rows.sum(axis=0))])
     places = starts[:-1] + np.cumsum(rows, axis=0) - rows
@@ -101,21 +115,6 @@ def test_rows_of_very_many_pairs_are_squeezed_alike(weighted):
     assert sizes.tolist() == present.sum(axis=1).tolist()
     assert columns[: sizes.sum()].tolist() == np.nonzero(present)[1].tolist()
     assert counts[: sizes.sum()].tolist() == dense[present].tolist()
-
-
-@given(cut_data(), st.booleans())
-def test_count_symbols(cut, weighted):
-    sequences, data, parts = cut
-    weights = np.arange(1.0, len(data) + 1) / 4 if weighted else None
-    found = np.zeros(N, np.float64 if weighted else np.int64)
-    for part in parts:
-        counting.count_symbols(data.symbols, data.offsets, part, weights, found)
-    true = np.zeros(N)
-    for s, sequence in enumerate(sequences):
-        for symbol in sequence:
-            if symbol >= 0:
-                true[symbol] += 1 if weights is None else weights[s]
-    np.testing.assert_allclose(found, true)
 
 
 @given(cut_data())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -64,58 +64,58 @@ def pair_counts(
     if not lags:
         raise ValueError("lags is empty: give at least one, such as (1,)")
     weighing = None if weights is None else _checked_weights(weights, len(data))
-    matrix = _dense_counts if data.n_symbols <= LARGEST_DENSE else _sparse_counts
+    count = _dense_counts if data.n_symbols <= LARGEST_DENSE else _sparse_counts
     first = data.symbols[data.offsets[:-1]]
     known = first >= 0
     starts = np.bincount(
         first[known], None if weighing is None else weighing[known], data.n_symbols
     )
-    singles = _symbol_counts(data, weighing)
+    found = {lag: count(data, lag, weighing) for lag in lags}
+    matrix, alone = found[lags[0]]
     return Cooccurrence(
-        {lag: matrix(data, lag, weighing) for lag in lags}, singles, starts, data.vocabulary
+        {lag: matrix for lag, (matrix, _) in found.items()},
+        np.asarray(matrix.sum(axis=1)) + alone,
+        starts,
+        data.vocabulary,
     )
 
 
-def _symbol_counts(data: Sequences, weights: Floats | None) -> np.ndarray:
-    def count(first: int, stop: int) -> np.ndarray:
-        counts = np.zeros(data.n_symbols, np.int64 if weights is None else np.float64)
-        counting.count_symbols(data.symbols, data.offsets, (first, stop), weights, counts)
-        return counts
+def _dense_counts(
+    data: Sequences, lag: int, weights: Floats | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs, and how often each symbol begins none."""
+    n, length = data.n_symbols, len(data.symbols)
+    kind = np.int64 if weights is None else np.float64
+    # A table a part is worth its room only where it is much smaller than the data.  Whole
+    # numbers add up in any parts; weights are always summed in the same.
+    worthwhile = max(1, length // (4 * n * n))
+    parts = split(length, min(worthwhile, n_threads() if weights is None else WEIGHED_PARTS))
 
-    return _sum_of_parts(count, data, data.n_symbols, weights is not None)
+    def count(first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        table, alone = np.zeros((n, n), kind), np.zeros(n, kind)
+        counting.count_dense(data.symbols, data.offsets, (first, stop), lag, weights, table, alone)
+        return table, alone
 
-
-def _dense_counts(data: Sequences, lag: int, weights: Floats | None) -> np.ndarray:
-    n = data.n_symbols
-
-    def count(first: int, stop: int) -> np.ndarray:
-        table = np.zeros((n, n), np.int64 if weights is None else np.float64)
-        counting.count_dense(data.symbols, data.offsets, (first, stop), lag, weights, table)
-        return table
-
-    return _sum_of_parts(count, data, n * n, weights is not None)
-
-
-def _sum_of_parts(
-    count: Callable[[int, int], np.ndarray], data: Sequences, size: int, weighed: bool
-) -> np.ndarray:
-    """Tables of parts of the data, added up: whole numbers in any parts, weights in the same."""
-    # A table a part is worth its room only where it is much smaller than the data.
-    worthwhile = max(1, len(data.symbols) // (4 * size))
-    parts = split(len(data.symbols), min(worthwhile, WEIGHED_PARTS if weighed else n_threads()))
     tables = run(count, parts)
-    for table in tables[1:]:
-        tables[0] += table
+    for table, alone in tables[1:]:
+        tables[0][0][...] += table
+        tables[0][1][...] += alone
     return tables[0]
 
 
-def _sparse_counts(data: Sequences, lag: int, weights: Floats | None) -> sparse.csr_array:
-    """Counting sort by the first symbol, in parts of the data; then row by row."""
+def _sparse_counts(
+    data: Sequences, lag: int, weights: Floats | None
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """As `_dense_counts`: a counting sort by the first symbol, then row by row."""
     n, symbols, offsets = data.n_symbols, data.symbols, data.offsets
-    parts = split(len(symbols), min(n_threads(), max(1, len(symbols) // (4 * n))))
+    worthwhile = max(1, len(symbols) // (4 * n))
+    parts = split(len(symbols), min(worthwhile, n_threads() if weights is None else WEIGHED_PARTS))
     rows = np.zeros((len(parts), n), np.int64)
+    alone = np.zeros((len(parts), n), np.int64 if weights is None else np.float64)
     run(
-        lambda i, part: counting.count_rows(symbols, offsets, part, lag, rows[i]),
+        lambda i, part: counting.count_rows(
+            symbols, offsets, part, lag, weights, rows[i], alone[i]
+        ),
         list(enumerate(parts)),
     )
     starts = np.concatenate([[0], np.cumsum(rows.sum(axis=0))])
@@ -145,13 +145,17 @@ def _sparse_counts(data: Sequences, lag: int, weights: Floats | None) -> sparse.
     )
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     kept = [slice(starts[a], starts[a] + indptr[b] - indptr[a]) for a, b in row_parts]
-    indices = np.concatenate([columns[piece] for piece in kept])
-    sums = np.concatenate([counts[piece] for piece in kept])
+    indices, sums = (_joined([array[piece] for piece in kept]) for array in (columns, counts))
     matrix = sparse.csr_array((sums, indices, indptr), shape=(n, n))
     matrix.has_sorted_indices = True
     if weights is not None:
         matrix.eliminate_zeros()  # pairs of weight zero
-    return matrix
+    return matrix, alone.sum(axis=0)
+
+
+def _joined(pieces: list[np.ndarray]) -> np.ndarray:
+    """One array; a single piece is not copied."""
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
 def _even_rows(starts: Ints, parts: int) -> list[tuple[int, int]]:

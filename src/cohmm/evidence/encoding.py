@@ -187,13 +187,15 @@ def _encode_arrow(column: pa.Array) -> tuple[Ints, Vocabulary | None]:
 def _codes_of_numbers(numbers: np.ndarray, missing: np.ndarray | None) -> Ints:
     """int32 codes of whole numbers from 0, with -1 where missing."""
     present = numbers if missing is None else np.where(missing, 0, numbers)
-    wrong = present < 0
-    if numbers.dtype.kind == "f":
-        wrong |= present != np.floor(present)
-    wrong |= present > LARGEST_CODE
-    if wrong.any():
-        place = int(np.argmax(wrong))
-        raise _wrong_number(numbers[place].item(), place)
+    whole = numbers.dtype.kind != "f"
+    # Extremes need no array of the size of the data; that is made only to say what is wrong.
+    if not (whole and len(present) and present.min() >= 0 and present.max() <= LARGEST_CODE):
+        wrong = (present < 0) | (present > LARGEST_CODE)
+        if not whole:
+            wrong |= present != np.floor(present)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise _wrong_number(numbers[place].item(), place)
     codes = present.astype(np.int32)
     if missing is not None:
         codes[missing] = MISSING

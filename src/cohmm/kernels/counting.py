@@ -6,6 +6,8 @@ symbols, in which a pair starts, or a range of rows.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints, Part, kernel
@@ -14,12 +16,19 @@ from cohmm.kernels.simd import trailing_zeros
 
 @kernel
 def count_dense(
-    symbols: Ints, offsets: Ints, part: Part, lag: int, weights: Floats | None, counts: Ints
+    symbols: Ints,
+    offsets: Ints,
+    part: Part,
+    lag: int,
+    weights: Floats | None,
+    counts: Ints,
+    alone: Ints,
 ) -> None:
     """Add every pair of symbols t, t + lag with t in ``part`` to ``counts[a, b]``.
 
     NumPy: ``np.add.at(counts, (y[:-lag], y[lag:]), weight)`` for each sequence y, with a
-    weight of one where there are no ``weights``.
+    weight of one where there are no ``weights``.  Symbols that no pair begins with are added
+    to ``alone``, so that all symbols are counted.
     """
     s = np.searchsorted(offsets, part[0], side="right") - 1
     t = part[0]
@@ -33,24 +42,56 @@ def count_dense(
                     counts[a, b] += 1
                 else:
                     counts[a, b] += weights[s]
+            elif a >= 0:
+                if weights is None:
+                    alone[a] += 1
+                else:
+                    alone[a] += weights[s]
             t += 1
-        t = end
+        t = _count_rest(symbols, t, min(end, part[1]), weights, s, alone)
         s += 1
 
 
 @kernel
-def count_rows(symbols: Ints, offsets: Ints, part: Part, lag: int, rows: Ints) -> None:
-    """``rows[a] += 1`` for every pair (a, b) that starts in ``part``."""
+def _count_rest(
+    symbols: Ints, first: int, last: int, weights: Floats | None, s: Any, alone: Ints
+) -> int:
+    """Count the symbols at the end of sequence ``s``; returns the place behind them."""
+    for t in range(first, last):
+        if symbols[t] >= 0:
+            if weights is None:
+                alone[symbols[t]] += 1
+            else:
+                alone[symbols[t]] += weights[s]
+    return last
+
+
+@kernel
+def count_rows(
+    symbols: Ints,
+    offsets: Ints,
+    part: Part,
+    lag: int,
+    weights: Floats | None,
+    rows: Ints,
+    alone: Ints,
+) -> None:
+    """``rows[a] += 1`` for every pair (a, b) that starts in ``part``; ``alone`` as above."""
     s = np.searchsorted(offsets, part[0], side="right") - 1
     t = part[0]
     while t < part[1]:
         end = offsets[s + 1]
         stop = min(end - lag, part[1])
         while t < stop:
-            if symbols[t] >= 0 and symbols[t + lag] >= 0:
-                rows[symbols[t]] += 1
+            if symbols[t] >= 0:
+                if symbols[t + lag] >= 0:
+                    rows[symbols[t]] += 1
+                elif weights is None:
+                    alone[symbols[t]] += 1
+                else:
+                    alone[symbols[t]] += weights[s]
             t += 1
-        t = end
+        t = _count_rest(symbols, t, min(end, part[1]), weights, s, alone)
         s += 1
 
 
@@ -157,25 +198,6 @@ def squeeze_rows(
                         sums[b] = 0
                         out += 1
         sizes[r] = out - begin
-
-
-@kernel
-def count_symbols(
-    symbols: Ints, offsets: Ints, part: Part, weights: Floats | None, counts: Ints
-) -> None:
-    """``counts[a] += 1``, or the weight of its sequence, for every symbol in ``part``."""
-    s = np.searchsorted(offsets, part[0], side="right") - 1
-    t = part[0]
-    while t < part[1]:
-        stop = min(offsets[s + 1], part[1])
-        while t < stop:
-            if symbols[t] >= 0:
-                if weights is None:
-                    counts[symbols[t]] += 1
-                else:
-                    counts[symbols[t]] += weights[s]
-            t += 1
-        s += 1
 
 
 @kernel

@@ -69,19 +69,25 @@ def whitened_basis(
 
     The top left singular vectors of [W, W'], of all laws side by side, each times its weight,
     times D^1/2; only the range matters, so that Omega may be neither symmetric nor definite.
+    D^1/2 1 is known to be one of them, since M pi is the frequencies; taking it as given keeps
+    it apart from others of singular value one, which a periodic chain has.
     """
     symbols = frequent_symbols(laws[0], n_pairs)
     if len(symbols) < k:
         symbols = np.flatnonzero(laws[0].frequency > 0)
     parts = [_whitened(law, symbols) for law in laws]
     scale = parts[0][1]
+    known = scale / np.linalg.norm(scale)
     matrices = [matrix * weight for (matrix, _), weight in zip(parts, weights, strict=True)]
-    if len(symbols) <= LARGEST_DENSE:
-        both = [side for matrix in map(_dense, matrices) for side in (matrix, matrix.T)]
-        vectors = np.linalg.svd(np.hstack(both), full_matrices=False)[0][:, :k]
+    if k == 1:
+        vectors = np.empty((len(symbols), 0))
+    elif len(symbols) <= LARGEST_DENSE:
+        both = np.hstack([side for matrix in map(_dense, matrices) for side in (matrix, matrix.T)])
+        both -= np.outer(known, known @ both)
+        vectors = np.linalg.svd(both, full_matrices=False)[0][:, : k - 1]
     else:
-        _, vectors = _largest_pairs(matrices, k, both=True)
-    return scale[:, None] * vectors, symbols
+        _, vectors = _largest_pairs(matrices, k - 1, both=True, known=known)
+    return scale[:, None] * np.column_stack([known, vectors]), symbols
 
 
 def _whitened(law: PairLaw, symbols: Ints) -> tuple[Any, Floats]:
@@ -97,17 +103,26 @@ def _dense(matrix: Any) -> Floats:
     return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
 
 
-def _largest_pairs(matrices: list[Any], k: int, both: bool) -> tuple[Floats, Floats]:
-    """Largest singular values and left vectors of the matrices (and transposes) side by side."""
+def _largest_pairs(
+    matrices: list[Any], k: int, both: bool, known: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Largest singular values and left vectors of the matrices (and transposes) side by side.
+
+    A direction that is ``known`` is left out.
+    """
     n = matrices[0].shape[0]
 
+    def apart(x: Floats) -> Floats:
+        return x if known is None else x - np.multiply.outer(known, known @ x)
+
     def gram(x: Floats) -> Floats:
+        x = apart(x)
         total = np.zeros_like(x)
         for matrix in matrices:
             total += matrix @ (matrix.T @ x)
             if both:
                 total += matrix.T @ (matrix @ x)
-        return total
+        return apart(total)
 
     start = np.random.default_rng(0).normal(size=n)  # ARPACK would draw its own
     operator = LinearOperator((n, n), matvec=gram, matmat=gram, dtype=np.float64)
