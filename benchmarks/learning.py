@@ -2,6 +2,7 @@
 
     python benchmarks/learning.py             # the tables of docs/results.md, minutes
     python benchmarks/learning.py --quick     # one small case each
+    python benchmarks/learning.py --table cost
 
 Errors are the paper's: mean total variation of emissions and of transitions, states matched,
 averaged over instances, each a real chain sampled from a random model.
@@ -28,13 +29,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
     parser.add_argument("--instances", type=int, default=10)
+    parser.add_argument("--table", choices=["errors", "states", "penalty", "cost"])
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    instances = 1 if arguments.quick else arguments.instances
-    errors_table(instances, arguments.quick)
-    states_table(min(instances, 3), arguments.quick)
-    penalty_table(min(instances, 5), arguments.quick)
-    cost_table(arguments.quick)
+    quick, wanted = arguments.quick, arguments.table
+    instances = 1 if quick else arguments.instances
+    if wanted in (None, "errors"):
+        errors_table(instances, quick)
+    if wanted in (None, "states"):
+        states_table(min(instances, 3), quick)
+    if wanted in (None, "penalty"):
+        penalty_table(min(instances, 5), quick)
+    if wanted in (None, "cost"):
+        cost_table(quick)
 
 
 def errors_table(instances: int, quick: bool) -> None:

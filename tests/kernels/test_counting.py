@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,76 +44,36 @@ def test_count_dense(cut, lag, weighted):
     assert_all_symbols_are_counted(sequences, weights, table.sum(axis=1) + alone)
 
 
-@given(cut_data(), st.integers(1, 4), st.booleans())
-def test_rows_scattered_and_squeezed(cut, lag, weighted):
+@given(cut_data(), st.integers(1, 4), st.integers(0, 3))
+def test_buckets_filled_sorted_and_merged(cut, lag, shift):
     sequences, data, parts = cut
-    weights = np.arange(1.0, len(data) + 1) / 4 if weighted else None
     matrix = oracles.pair_matrix(sequences, N, lag)
-    rows = np.zeros((len(parts), N), np.int64)
-    alone = np.zeros(N, np.float64 if weighted else np.int64)
+    n_buckets = ((N - 1) >> shift) + 1
+    sizes = np.zeros((len(parts), n_buckets), np.int64)
+    alone = np.zeros(N, np.int64)
     for i, part in enumerate(parts):
-        counting.count_rows(data.symbols, data.offsets, part, lag, weights, rows[i], alone)
-    np.testing.assert_array_equal(rows.sum(axis=0), matrix.sum(axis=1))
-    by_row = oracles.pair_matrix(sequences, N, lag, weights).sum(axis=1)
-    assert_all_symbols_are_counted(sequences, weights, by_row + alone)
-
-    starts = np.concatenate([[0], np.cumsum(rows.sum(axis=0))])
-    places = starts[:-1] + np.cumsum(rows, axis=0) - rows
-    columns = np.full(starts[-1], -1, np.int32)
-    values = np.full(starts[-1], -1.0) if weighted else None
+        counting.count_buckets(data.symbols, data.offsets, part, lag, shift, sizes[i], alone)
+    assert_all_symbols_are_counted(sequences, None, matrix.sum(axis=1) + alone)
+    starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=0))])
+    places = starts[:-1] + np.cumsum(sizes, axis=0) - sizes
+    keys = np.full(starts[-1], 2**32 - 1, np.uint32)
     for i, part in enumerate(parts):
-        counting.scatter_rows(
-            data.symbols, data.offsets, part, lag, places[i], columns, weights, values
-        )
-    kind = np.float64 if weighted else np.int64
-    counts, sizes = np.empty(starts[-1], kind), np.empty(N, np.int64)
-    indices, out = [], []
-    for first, stop in ((0, 2), (2, N)):
-        counting.squeeze_rows(
-            starts, (first, stop), np.zeros(N, kind), columns, values, counts, sizes
-        )
-        kept = slice(starts[first], starts[first] + sizes[first:stop].sum())
-        indices += columns[kept].tolist()
-        out += counts[kept].tolist()
-    np.testing.assert_array_equal(sizes, (matrix > 0).sum(axis=1))
+        counting.fill_buckets(data.symbols, data.offsets, part, lag, shift, N, places[i], keys)
+    indices, found = [], []
+    widths, totals = np.zeros(N, np.int64), np.zeros(N, np.int64)
+    for b in range(n_buckets):
+        bucket = np.sort(keys[starts[b] : starts[b + 1]])
+        n = counting.count_distinct(bucket)
+        assert n == len(np.unique(bucket))
+        columns, counts = np.empty(n, np.int32), np.empty(n, np.int64)
+        rows = slice(b << shift, (b + 1) << shift)
+        counting.merge_equal(bucket, N, columns, counts, widths[rows], totals[rows])
+        indices += columns.tolist()
+        found += counts.tolist()
+    np.testing.assert_array_equal(widths, (matrix > 0).sum(axis=1))
+    np.testing.assert_array_equal(totals, matrix.sum(axis=1))
     np.testing.assert_array_equal(indices, np.nonzero(matrix)[1])
-    np.testing.assert_array_equal(
-        out, oracles.pair_matrix(sequences, N, lag, weights)[np.nonzero(matrix)]
-    )
-
-
-def test_squeezed_columns_are_sorted_beyond_one_word_of_words():
-    n = 64 * 64 * 2 + 3  # three words of words, the last of them not full
-    columns = np.array([n - 1, 0, 4096, 63, 64, n - 1, 4095, 4096, n - 1], np.int32)
-    starts = np.zeros(n + 1, np.int64)
-    starts[1:] = len(columns)
-    counts, sizes = np.empty(len(columns), np.int64), np.empty(n, np.int64)
-    counting.squeeze_rows(starts, (0, n), np.zeros(n, np.int32), columns, None, counts, sizes)
-    assert sizes[0] == 6
-    assert not sizes[1:].any()
-    assert columns[:6].tolist() == [0, 63, 64, 4095, 4096, n - 1]
-    assert counts[:6].tolist() == [1, 1, 1, 1, 2, 3]
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_rows_of_very_many_pairs_are_squeezed_alike(weighted):
-    rng = np.random.default_rng(0)
-    lengths = [0, 3, 200, 0, 40, 5]  # of 70 symbols: a quarter is 17
-    columns = rng.integers(0, 70, sum(lengths)).astype(np.int32)
-    values = rng.integers(0, 3, sum(lengths)).astype(float) if weighted else None
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    dense = np.zeros((6, 70))
-    present = np.zeros((6, 70), bool)
-    for r in range(6):
-        for p in range(starts[r], starts[r + 1]):
-            dense[r, columns[p]] += 1 if values is None else values[p]
-            present[r, columns[p]] = True
-    counts = np.empty(len(columns), np.float64 if weighted else np.int64)
-    sizes = np.empty(6, np.int64)
-    counting.squeeze_rows(starts, (0, 6), np.zeros(70), columns, values, counts, sizes)
-    assert sizes.tolist() == present.sum(axis=1).tolist()
-    assert columns[: sizes.sum()].tolist() == np.nonzero(present)[1].tolist()
-    assert counts[: sizes.sum()].tolist() == dense[present].tolist()
+    np.testing.assert_array_equal(found, matrix[np.nonzero(matrix)])
 
 
 @given(cut_data())

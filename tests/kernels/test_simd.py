@@ -13,7 +13,6 @@ from cohmm.kernels.simd import (
     padded,
     row_times_matrix,
     scale,
-    trailing_zeros,
     weigh,
 )
 
@@ -37,11 +36,6 @@ def all_products(lanes, row, trans, logs, table, index, product, best, who, weig
 @kernel
 def best_only(lanes, row, matrix, out, who):
     best_row_plus_matrix(lanes, row, matrix, out, who)
-
-
-@kernel
-def lowest_bit(word):
-    return trailing_zeros(word)
 
 
 def test_every_width_is_met():
@@ -116,9 +110,3 @@ def test_ties_go_to_the_first_state():
     best_only(lanes_for(k), np.zeros(padded(k)), np.zeros((k, padded(k))), out, who)
     assert (who == 0).all()
     assert (out == 0).all()
-
-
-@pytest.mark.parametrize("bit", [0, 1, 31, 32, 62, 63])
-def test_trailing_zeros(bit):
-    assert lowest_bit(np.uint64(1 << bit)) == bit
-    assert lowest_bit(np.uint64((1 << 63) | (1 << bit))) == bit

@@ -12,9 +12,10 @@ from scipy import sparse
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence, checked_lag
 from cohmm.evidence.sequences import Sequences, Unseen
 from cohmm.kernels import counting
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.compiled import Floats
 from cohmm.kernels.threads import n_threads, run, split
 
+LARGEST_KEY = 2**32 - 1
 WEIGHED_PARTS = 8  # sums of weights are made in this many parts, however many threads there are
 
 
@@ -71,10 +72,9 @@ def pair_counts(
         first[known], None if weighing is None else weighing[known], data.n_symbols
     )
     found = {lag: count(data, lag, weighing) for lag in lags}
-    matrix, alone = found[lags[0]]
     return Cooccurrence(
         {lag: matrix for lag, (matrix, _) in found.items()},
-        np.asarray(matrix.sum(axis=1)) + alone,
+        found[lags[0]][1],
         starts,
         data.vocabulary,
     )
@@ -83,7 +83,7 @@ def pair_counts(
 def _dense_counts(
     data: Sequences, lag: int, weights: Floats | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs, and how often each symbol begins none."""
+    """Counts of pairs, and of symbols: those that begin a pair, and those that do not."""
     n, length = data.n_symbols, len(data.symbols)
     kind = np.int64 if weights is None else np.float64
     # A table a part is worth its room only where it is much smaller than the data.  Whole
@@ -96,73 +96,83 @@ def _dense_counts(
         counting.count_dense(data.symbols, data.offsets, (first, stop), lag, weights, table, alone)
         return table, alone
 
-    tables = run(count, parts)
-    for table, alone in tables[1:]:
-        tables[0][0][...] += table
-        tables[0][1][...] += alone
-    return tables[0]
+    found = run(count, parts)
+    table, alone = found[0]
+    for other, others in found[1:]:
+        table += other
+        alone += others
+    return table, table.sum(axis=1) + alone
 
 
 def _sparse_counts(
     data: Sequences, lag: int, weights: Floats | None
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """As `_dense_counts`: a counting sort by the first symbol, then row by row."""
-    n, symbols, offsets = data.n_symbols, data.symbols, data.offsets
-    worthwhile = max(1, len(symbols) // (4 * n))
-    parts = split(len(symbols), min(worthwhile, n_threads() if weights is None else WEIGHED_PARTS))
-    rows = np.zeros((len(parts), n), np.int64)
-    alone = np.zeros((len(parts), n), np.int64 if weights is None else np.float64)
-    run(
-        lambda i, part: counting.count_rows(
-            symbols, offsets, part, lag, weights, rows[i], alone[i]
-        ),
-        list(enumerate(parts)),
-    )
-    starts = np.concatenate([[0], np.cumsum(rows.sum(axis=0))])
-    places = starts[:-1] + np.cumsum(rows, axis=0) - rows
-    columns = np.empty(starts[-1], np.int32)
-    values = None if weights is None else np.empty(starts[-1])
-    run(
-        lambda i, part: counting.scatter_rows(
-            symbols, offsets, part, lag, places[i], columns, weights, values
-        ),
-        list(enumerate(parts)),
-    )
-    counts = np.empty(starts[-1], np.int64 if weights is None else np.float64)
-    sizes = np.empty(n, np.int64)
-    row_parts = _even_rows(starts, n_threads())
-    run(
-        lambda *part: counting.squeeze_rows(
-            starts,
-            part,
-            np.zeros(n, np.int32 if weights is None else np.float64),
-            columns,
-            values,
-            counts,
-            sizes,
-        ),
-        row_parts,
-    )
-    indptr = np.concatenate([[0], np.cumsum(sizes)])
-    kept = [slice(starts[a], starts[a] + indptr[b] - indptr[a]) for a, b in row_parts]
-    indices, sums = (_joined([array[piece] for piece in kept]) for array in (columns, counts))
-    matrix = sparse.csr_array((sums, indices, indptr), shape=(n, n))
-    matrix.has_sorted_indices = True
+    """As `_dense_counts`: pairs are cut into buckets by their first symbol, and sorted there.
+
+    A bucket has as few rows as make a pair a 32-bit number, which NumPy sorts fast.
+    """
     if weights is not None:
-        matrix.eliminate_zeros()  # pairs of weight zero
-    return matrix, alone.sum(axis=0)
+        return _weighed_pairs(data, lag, weights)
+    n, symbols, offsets = data.n_symbols, data.symbols, data.offsets
+    shift = (LARGEST_KEY // n).bit_length() - 1
+    n_buckets = ((n - 1) >> shift) + 1
+    parts = split(len(symbols), min(n_threads(), max(1, len(symbols) // (4 * n))))
+    sizes = np.zeros((len(parts), n_buckets), np.int64)
+    alone = np.zeros((len(parts), n), np.int64)
+    run(
+        lambda i, part: counting.count_buckets(
+            symbols, offsets, part, lag, shift, sizes[i], alone[i]
+        ),
+        list(enumerate(parts)),
+    )
+    starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=0))])
+    places = starts[:-1] + np.cumsum(sizes, axis=0) - sizes
+    keys = np.empty(starts[-1], np.uint32)
+    run(
+        lambda i, part: counting.fill_buckets(
+            symbols, offsets, part, lag, shift, n, places[i], keys
+        ),
+        list(enumerate(parts)),
+    )
+    buckets = [keys[first:last] for first, last in pairwise(starts)]
+
+    def sort(bucket: np.ndarray) -> int:
+        bucket.sort()
+        return counting.count_distinct(bucket)
+
+    ends = np.concatenate([[0], np.cumsum(run(sort, [(bucket,) for bucket in buckets]))])
+    columns, counts = np.empty(ends[-1], np.int32), np.empty(ends[-1], np.int64)
+    widths, totals = np.zeros(n, np.int64), np.zeros(n, np.int64)
+
+    def merge(b: int, bucket: np.ndarray) -> None:
+        entries, rows = slice(ends[b], ends[b + 1]), slice(b << shift, (b + 1) << shift)
+        counting.merge_equal(
+            bucket, n, columns[entries], counts[entries], widths[rows], totals[rows]
+        )
+
+    run(merge, list(enumerate(buckets)))
+    indptr = np.concatenate([[0], np.cumsum(widths)])
+    if indptr[-1] <= np.iinfo(np.int32).max:
+        indptr = indptr.astype(np.int32)  # of one type with the columns, which are not copied then
+    matrix = sparse.csr_array((counts, columns, indptr), shape=(n, n))
+    matrix.has_canonical_format = True
+    return matrix, totals + alone.sum(axis=0)
 
 
-def _joined(pieces: list[np.ndarray]) -> np.ndarray:
-    """One array; a single piece is not copied."""
-    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-
-
-def _even_rows(starts: Ints, parts: int) -> list[tuple[int, int]]:
-    """Ranges of rows with about the same number of pairs."""
-    cuts = np.searchsorted(starts, [starts[-1] * part // parts for part in range(parts + 1)])
-    cuts[0], cuts[-1] = 0, len(starts) - 1
-    return [(int(a), int(b)) for a, b in pairwise(cuts) if b > a]
+def _weighed_pairs(
+    data: Sequences, lag: int, weights: Floats
+) -> tuple[sparse.csr_array, np.ndarray]:
+    n, symbols = data.n_symbols, data.symbols
+    each = np.repeat(weights, data.lengths)
+    behind = np.arange(len(symbols)) + lag
+    begins = (behind < np.repeat(data.offsets[1:], data.lengths)) & (symbols >= 0)
+    begins[begins] = symbols[behind[begins]] >= 0
+    row, column = symbols[begins], symbols[behind[begins]]
+    matrix = sparse.csr_array((each[begins], (row, column)), shape=(n, n))
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()  # pairs of weight zero
+    seen = symbols >= 0
+    return matrix, np.bincount(symbols[seen], each[seen], n)
 
 
 def _checked_weights(weights: Any, n: int) -> Floats:

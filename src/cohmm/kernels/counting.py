@@ -1,7 +1,7 @@
 """Counting what follows what, within sequences, at a given lag.
 
-Observations of code -1 are missing and take part in no pair.  ``part`` is a range of
-symbols, in which a pair starts, or a range of rows.
+Observations of code -1 are missing and take part in no pair.  ``part`` is the range of symbols
+in which a pair starts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints, Part, kernel
-from cohmm.kernels.simd import trailing_zeros
 
 
 @kernel
@@ -67,16 +66,10 @@ def _count_rest(
 
 
 @kernel
-def count_rows(
-    symbols: Ints,
-    offsets: Ints,
-    part: Part,
-    lag: int,
-    weights: Floats | None,
-    rows: Ints,
-    alone: Ints,
+def count_buckets(
+    symbols: Ints, offsets: Ints, part: Part, lag: int, shift: int, sizes: Ints, alone: Ints
 ) -> None:
-    """``rows[a] += 1`` for every pair (a, b) that starts in ``part``; ``alone`` as above."""
+    """``sizes[a >> shift] += 1`` for every pair that starts in ``part``; ``alone`` as above."""
     s = np.searchsorted(offsets, part[0], side="right") - 1
     t = part[0]
     while t < part[1]:
@@ -85,30 +78,28 @@ def count_rows(
         while t < stop:
             if symbols[t] >= 0:
                 if symbols[t + lag] >= 0:
-                    rows[symbols[t]] += 1
-                elif weights is None:
-                    alone[symbols[t]] += 1
+                    sizes[symbols[t] >> shift] += 1
                 else:
-                    alone[symbols[t]] += weights[s]
+                    alone[symbols[t]] += 1
             t += 1
-        t = _count_rest(symbols, t, min(end, part[1]), weights, s, alone)
+        t = _count_rest(symbols, t, min(end, part[1]), None, s, alone)
         s += 1
 
 
 @kernel
-def scatter_rows(
+def fill_buckets(
     symbols: Ints,
     offsets: Ints,
     part: Part,
     lag: int,
+    shift: int,
+    n_symbols: int,
     place: Ints,
-    columns: Ints,
-    weights: Floats | None,
-    values: Floats | None,
+    keys: Ints,
 ) -> None:
-    """Write b of every pair (a, b) that starts in ``part`` behind ``place[a]``, in order.
+    """Write every pair (a, b) that starts in ``part`` behind ``place[a >> shift]``.
 
-    With ``weights``, a weight a sequence, the pair's goes to the same place in ``values``.
+    Within its bucket a pair is the number (a - first) * N + b, which 32 bits must hold.
     """
     s = np.searchsorted(offsets, part[0], side="right") - 1
     t = part[0]
@@ -118,86 +109,50 @@ def scatter_rows(
         while t < stop:
             a, b = symbols[t], symbols[t + lag]
             if a >= 0 and b >= 0:
-                columns[place[a]] = b
-                if values is not None and weights is not None:
-                    values[place[a]] = weights[s]
-                place[a] += 1
+                bucket = a >> shift
+                row = np.uint32(a - (bucket << shift))
+                keys[place[bucket]] = row * np.uint32(n_symbols) + np.uint32(b)
+                place[bucket] += 1
             t += 1
-        t = end
+        t = min(end, part[1])
         s += 1
 
 
 @kernel
-def squeeze_rows(
-    starts: Ints,
-    part: Part,
-    sums: Ints,
-    columns: Ints,
-    values: Floats | None,
-    counts: Ints,
-    sizes: Ints,
+def count_distinct(keys: Ints) -> int:
+    """How many different numbers a sorted array has."""
+    n = min(len(keys), 1)
+    for i in range(1, len(keys)):
+        n += keys[i] != keys[i - 1]
+    return n
+
+
+@kernel
+def merge_equal(
+    keys: Ints, n_symbols: int, columns: Ints, counts: Ints, sizes: Ints, totals: Ints
 ) -> None:
-    """Merge equal columns in the rows of ``part``, sort them, and close the gaps, in place.
+    """The columns of a bucket's sorted ``keys``, how often each occurs; sizes and sums of its rows.
 
-    Row r has ``columns[starts[r]:starts[r + 1]]``.  Afterwards the rows follow one another from
-    ``starts[part[0]]`` on, each with its ``sizes[r]`` distinct columns, ascending, and their
-    ``counts``, the sums of ``values`` or of ones.  ``sums`` is scratch: a zero for every symbol.
-
-    A bit for every column, and one for every word of such bits, give the columns back in
-    order without sorting: the time is linear in the number of pairs.  A row of very many
-    pairs does without, and looks at every column.
+    ``columns`` and ``counts`` have the length that `count_distinct` gives.
     """
-    one = np.uint64(1)
-    n_symbols = len(sums)
-    n_words = (n_symbols + 63) // 64
-    bits = np.zeros(n_words, np.uint64)
-    words = np.zeros((n_words + 63) // 64, np.uint64)
-    seen = np.zeros(n_symbols, np.bool_)
-    out = starts[part[0]]
-    for r in range(part[0], part[1]):
-        begin = out
-        if starts[r + 1] - starts[r] > n_symbols // 4:
-            for p in range(starts[r], starts[r + 1]):
-                if values is None:
-                    sums[columns[p]] += 1
-                else:
-                    sums[columns[p]] += values[p]
-                    seen[columns[p]] = True
-            for column in range(n_symbols):
-                if sums[column] != 0 or seen[column]:
-                    columns[out] = column
-                    counts[out] = sums[column]
-                    sums[column] = 0
-                    seen[column] = False
-                    out += 1
-            sizes[r] = out - begin
-            continue
-        for p in range(starts[r], starts[r + 1]):
-            b = np.uint32(columns[p])
-            if values is None:
-                sums[b] += 1
-            else:
-                sums[b] += values[p]
-            w = b >> np.uint32(6)
-            bits[w] |= one << np.uint64(b & np.uint32(63))
-            words[w >> np.uint32(6)] |= one << np.uint64(w & np.uint32(63))
-        if starts[r + 1] > starts[r]:
-            for i in range(len(words)):
-                x = words[i]
-                words[i] = 0
-                while x:
-                    w = i * 64 + trailing_zeros(x)
-                    x &= x - one
-                    z = bits[w]
-                    bits[w] = 0
-                    while z:
-                        b = w * 64 + trailing_zeros(z)
-                        z &= z - one
-                        columns[out] = b
-                        counts[out] = sums[b]
-                        sums[b] = 0
-                        out += 1
-        sizes[r] = out - begin
+    run = 0
+    for i in range(len(keys)):  # without a branch: where runs end is chance
+        columns[run] = i + 1
+        run += i + 1 < len(keys) and keys[i] != keys[i + 1]
+    begin = 0
+    row = 0
+    base = np.int64(0)
+    for run in range(len(columns)):
+        end = columns[run]
+        key = np.int64(keys[begin])
+        while key >= base + n_symbols:
+            row += 1
+            base += n_symbols
+        sizes[row] += 1
+        columns[run] = key - base
+        counts[run] = end - begin
+        totals[row] += end - begin
+        begin = end
 
 
 @kernel

@@ -286,13 +286,3 @@ def _sum_of(builder: Any, vector: Any) -> Any:
         vector = builder.fadd(vector, builder.shuffle_vector(vector, undefined, shuffle))
         half //= 2
     return builder.extract_element(vector, ir.Constant(_INT32, 0))
-
-
-@vector_code
-def trailing_zeros(typing: Any, word: Any) -> Any:
-    """The number of the lowest set bit of a 64-bit word that is not zero."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.uint64), codegen
