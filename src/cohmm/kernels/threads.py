@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -53,12 +54,24 @@ def threads(n: int) -> Iterator[None]:
 
 
 def run(task: Callable[..., T], parts: Sequence[tuple[Any, ...]]) -> list[T]:
-    """``[task(*part) for part in parts]``, on as many threads as `n_threads` says."""
+    """``[task(*part) for part in parts]``, on as many threads as `n_threads` says.
+
+    A task must not call `run` itself: it might wait for a thread that waits for it.
+    """
     workers = min(n_threads(), len(parts))
     if workers <= 1:
         return [task(*part) for part in parts]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda part: task(*part), parts))
+    return list(_pool(workers).map(lambda part: task(*part), parts))
+
+
+@cache
+def _pool(workers: int) -> ThreadPoolExecutor:
+    """Threads that are kept: a pass over small data is shorter than starting them."""
+    return ThreadPoolExecutor(workers, thread_name_prefix="cohmm")
+
+
+if hasattr(os, "register_at_fork"):  # threads do not survive in a child process
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def split(n: int, parts: int) -> list[tuple[int, int]]:

@@ -20,6 +20,7 @@ from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run
 
 PARTS = 64
+PART = 50_000  # non-zeros, at least: less is not worth a thread
 NOTHING = 1e-300  # so that a pair that neither occurs nor is expected has the ratio 0
 
 
@@ -108,7 +109,8 @@ class SparsePairs:
         indptr = np.ascontiguousarray(matrix.indptr, np.int64)
         each = np.repeat(1 / np.maximum(self.frequency, 1e-300), np.diff(indptr))
         values = (matrix.data * each).astype(np.float32)
-        cuts = np.searchsorted(indptr, np.linspace(0, indptr[-1], PARTS + 1).astype(np.int64))
+        n_parts = max(1, min(PARTS, int(indptr[-1]) // PART))
+        cuts = np.searchsorted(indptr, np.linspace(0, indptr[-1], n_parts + 1).astype(np.int64))
         cuts[0], cuts[-1] = 0, len(indptr) - 1
         parts = [(int(a), int(b)) for a, b in pairwise(cuts) if b > a]
         return _Rows(indptr, np.ascontiguousarray(matrix.indices, np.int32), values, parts)
