@@ -199,6 +199,7 @@ def test_every_option_reaches_the_learner(monkeypatch: pytest.MonkeyPatch) -> No
         "max_iter": 7,
         "tol": 0.25,
         "n_init": 4,
+        "smoothing": 0.3,
         "random_state": 9,
     }
     with pytest.raises(InterruptedError):

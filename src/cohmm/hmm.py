@@ -59,6 +59,9 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Stop when a step gains less log-likelihood than this, over all pairs.
     n_init : int
         Starts; the best is kept.
+    smoothing : float
+        Pseudo-observations of each symbol in each state: what was never seen is then
+        improbable, not impossible.
     n_features : int, optional
         Number of symbols; default: the largest seen plus one.
     vocabulary : list, optional
@@ -101,6 +104,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         n_iter: int | None = None,
         tol: float = 1e-3,
         n_init: int = 1,
+        smoothing: float = 0.1,
         n_features: int | None = None,
         vocabulary: Iterable[Any] | None = None,
         unseen: Unseen = "error",
@@ -117,6 +121,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.n_iter = n_iter
         self.tol = tol
         self.n_init = n_init
+        self.smoothing = smoothing
         self.n_features = n_features
         self.vocabulary = vocabulary
         self.unseen = unseen
@@ -162,6 +167,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             max_iter=self.max_iter if self.n_iter is None else self.n_iter,
             tol=self.tol,
             n_init=self.n_init,
+            smoothing=self.smoothing,
             random_state=_seed(self.random_state),
             start=start,
             callback=_print_progress if self.verbose else None,

@@ -81,6 +81,9 @@ def test_options_reach_the_learner(run, sequences):
     assert "not converged" in text
     heavy = run("fit", "visits.txt", "-k", "3", "--penalty", "0.5", "-o", "m.cohmm", "--json")
     assert json.loads(heavy.stdout)["penalty"] == 0.5
+    run("fit", "visits.txt", "-k", "3", "--smoothing", "0", "-o", "hard.cohmm")
+    run("fit", "visits.txt", "-k", "3", "-o", "soft.cohmm")
+    assert HMM.load("hard.cohmm").emissionprob.min() < HMM.load("soft.cohmm").emissionprob.min()
     chosen = run("fit", "visits.txt", "-k", "3", "--penalty", "auto", "-o", "m.cohmm", "--json")
     assert json.loads(chosen.stdout)["penalty"] != short["penalty"]
 

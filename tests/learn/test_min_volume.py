@@ -284,6 +284,7 @@ def test_no_pairs() -> None:
         ({"max_iter": 0}, "max_iter must be a whole number from 1, not 0"),
         ({"n_init": 1.5}, "n_init must be a whole number from 1, not 1.5"),
         ({"tol": -1}, "tol must be finite"),
+        ({"smoothing": -0.1}, "smoothing must be finite and at least 0, not -0.1"),
         ({"volume": "area"}, "not 'area'"),
         ({"combine": "both"}, "combine must be 'tied' or 'summed'"),
         ({"lags": ()}, "lags is empty"),
@@ -315,7 +316,7 @@ def test_a_state_that_dies_is_told() -> None:
     counts = count_pairs([0, 1, 2, 0, 2, 1, 0] * 30)
     evidence = PairEvidence.of(counts, None, "tied", 1)
     with pytest.warns(EvidenceWarning, match="1 of 2 states died out"):
-        model = module.as_hmm(point, evidence)
+        model = module.as_hmm(point, evidence, 0.0)
     assert np.isfinite(model.transmat).all()
 
 
@@ -333,7 +334,7 @@ def test_a_periodic_chain() -> None:
     # a b a b ...: two singular values of one, of which only one is that of the frequencies.
     counts = count_pairs(["a", "b", "a"]) + count_pairs(["b", "c", "b"])
     assert min_volume(counts, 1, random_state=0).converged
-    two = quiet(count_pairs([0, 1] * 500), 2, random_state=0)
+    two = quiet(count_pairs([0, 1] * 500), 2, smoothing=0.0, random_state=0)
     np.testing.assert_allclose(np.sort(two.model.emissionprob, axis=0), [[0, 0], [1, 1]], atol=1e-6)
     np.testing.assert_allclose(two.model.transmat, [[0, 1], [1, 0]], atol=1e-6)
 
@@ -345,6 +346,19 @@ def test_converged_only_when_it_did() -> None:
     assert not short.converged
     assert short.n_iter <= 12
     assert quiet(counts, 20, tol=1e4, random_state=0).converged
+
+
+def test_smoothing_leaves_nothing_impossible() -> None:
+    # States that never share a symbol, of a chain that never turns back.
+    counts = count_pairs([0, 1, 2] * 300)
+    hard, soft = (quiet(counts, 3, smoothing=s, random_state=0).model for s in (0.0, 0.1))
+    assert hard.emissionprob.min() < 1e-6
+    assert hard.transmat.min() < 1e-6
+    assert soft.emissionprob.min() > 1e-5
+    assert soft.transmat.min() > 1e-5
+    assert max(soft.distance(hard)) < 1e-2
+    assert np.isfinite(soft.log_likelihood([2, 1, 0]))
+    assert soft.log_likelihood([2, 1, 0]) > hard.log_likelihood([2, 1, 0])
 
 
 def test_starts_from_a_model() -> None:

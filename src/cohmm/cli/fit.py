@@ -50,6 +50,9 @@ def fit(
     tol: Annotated[
         float, typer.Option(min=0, help="Stop when a step gains less log-likelihood.")
     ] = 1e-3,
+    smoothing: Annotated[
+        float, typer.Option(min=0, help="Pseudo-observations of each symbol in each state.")
+    ] = 0.1,
     seed: options.SeedOption = 0,
     integers: Annotated[
         bool, typer.Option("--integers", help="Symbols are whole numbers from 0, not labels.")
@@ -93,6 +96,7 @@ def fit(
                 max_iter=max_iter,
                 tol=tol,
                 n_init=starts,
+                smoothing=smoothing,
                 random_state=seed,
                 callback=progress,
             )

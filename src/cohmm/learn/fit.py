@@ -13,6 +13,7 @@ from cohmm.learn.acceleration import Point
 from cohmm.learn.evidence import EvidenceWarning, PairEvidence
 from cohmm.learn.spectrum import Spectrum
 from cohmm.model.hmm import HMM
+from cohmm.model.stationary import stationary_distribution
 
 DEAD = 1e-9
 PRIOR_STARTS = 10.0
@@ -45,7 +46,7 @@ class Fit:
     model : HMM
         States ordered by prevalence, the most frequent first.
     objective, divergence : float
-        The last of ``history``.
+        The last of ``history``, before the model was smoothed.
     penalty : float
         The weight of the volume term.
     converged : bool
@@ -76,8 +77,12 @@ class Fit:
         return self.history[-1].n_iter
 
 
-def as_hmm(point: Point, evidence: PairEvidence) -> HMM:
-    """The factors as a model: states by prevalence, symbols never seen with probability zero."""
+def as_hmm(point: Point, evidence: PairEvidence, smoothing: float) -> HMM:
+    """The factors as a model: states by prevalence, symbols never seen with probability zero.
+
+    With ``smoothing``, every state has seen so much more of each symbol, as frequent symbols
+    and states are overall: what never happened in the data is then improbable, not impossible.
+    """
     prevalence = point.theta.sum(axis=1)
     dead = prevalence < DEAD
     if dead.any():
@@ -86,14 +91,19 @@ def as_hmm(point: Point, evidence: PairEvidence) -> HMM:
             EvidenceWarning,
             stacklevel=3,
         )
+    extra = smoothing * len(evidence.seen)
+    share = (extra / (extra + evidence.n_pairs * prevalence))[:, None]
+    transmat = (1 - share) * point.theta / prevalence[:, None] + share * prevalence
+    emission = np.zeros((len(prevalence), evidence.counts.n_symbols))
+    emission[:, evidence.seen] = (1 - share) * point.m.T + share * evidence.frequency
+    if smoothing > 0:
+        prevalence = stationary_distribution(transmat)
     order = np.argsort(-prevalence, kind="stable")
-    emission = np.zeros((len(order), evidence.counts.n_symbols))
-    emission[:, evidence.seen] = point.m.T[order]
-    transmat = (point.theta / prevalence[:, None])[np.ix_(order, order)]
     first = start_probability(
-        point.m[:, order], evidence.counts.start_counts[evidence.seen], prevalence[order]
+        emission[:, evidence.seen].T, evidence.counts.start_counts[evidence.seen], prevalence
     )
-    return HMM(first, transmat, emission, evidence.counts.vocabulary)
+    model = HMM(first, transmat, emission, evidence.counts.vocabulary)
+    return model.with_states(order)
 
 
 def start_probability(m: Floats, start_counts: Floats, prevalence: Floats) -> Floats:

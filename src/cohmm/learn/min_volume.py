@@ -120,6 +120,7 @@ def min_volume(
     max_iter: int = 3000,
     tol: float = 1e-3,
     n_init: int = 1,
+    smoothing: float = 0.1,
     random_state: int | None = None,
     start: HMM | None = None,
     callback: Callable[[Progress], None] | None = None,
@@ -148,6 +149,9 @@ def min_volume(
         Stop when a step gains less log-likelihood than this, summed over all pairs.
     n_init : int
         Starts; the best objective is kept.
+    smoothing : float
+        Pseudo-observations of each symbol in each state, by its overall frequency, that the
+        model is given at the end; an exact pair law gets none.
     random_state : int, optional
         Seed.
     start : HMM, optional
@@ -161,7 +165,7 @@ def min_volume(
     >>> all(distance < 1e-9 for distance in fit.model.distance(truth))
     True
     """
-    _check_arguments(penalty, max_iter, tol, n_init)
+    _check_arguments(penalty, max_iter, tol, n_init, smoothing)
     term = volume_term(volume)
     with threadpool_limits(1, "blas"):  # the same sums for any number of threads
         evidence = PairEvidence.of(counts, lags, combine, n_components)
@@ -176,7 +180,7 @@ def min_volume(
         ]
     state, converged, history = min(runs, key=lambda run: run[0].objective)
     return Fit(
-        model=as_hmm(state.point, evidence),
+        model=as_hmm(state.point, evidence, 0.0 if state.divergence < EXACT else smoothing),
         objective=state.objective,
         divergence=state.divergence,
         penalty=weight,
@@ -222,7 +226,9 @@ def _fit_quickly(evidence: PairEvidence, volume: Volume, penalty: float, begin: 
     return state.point
 
 
-def _check_arguments(penalty: object, max_iter: int, tol: float, n_init: int) -> None:
+def _check_arguments(
+    penalty: object, max_iter: int, tol: float, n_init: int, smoothing: float
+) -> None:
     if penalty is not None and penalty != "auto":
         if isinstance(penalty, (str, bool)) or not isinstance(penalty, (int, float, np.number)):
             raise ValueError(f"penalty must be a number, 'auto' or None, not {penalty!r}")
@@ -231,5 +237,6 @@ def _check_arguments(penalty: object, max_iter: int, tol: float, n_init: int) ->
     for name, value in (("max_iter", max_iter), ("n_init", n_init)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
             raise ValueError(f"{name} must be a whole number from 1, not {value!r}")
-    if not 0 <= tol < np.inf:
-        raise ValueError(f"tol must be finite and at least 0, not {tol!r}")
+    for name, number in (("tol", tol), ("smoothing", smoothing)):
+        if not 0 <= number < np.inf:
+            raise ValueError(f"{name} must be finite and at least 0, not {number!r}")
