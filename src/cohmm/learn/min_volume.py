@@ -30,6 +30,7 @@ from cohmm.learn.volume import Volume, volume_term
 from cohmm.model.hmm import HMM
 
 PENALTY = 0.02  # over the root of the number of pairs: measured, see docs/results.md
+NEVER = 1e-60
 EXACT = 1e-10  # nats a pair; a start that diverges by less fits to rounding
 
 
@@ -67,6 +68,7 @@ class Problem:
             self.weights[lag] * (found.rows @ powers[lag].T + found.columns @ powers[lag])
             for lag, found in passes.items()
         )
+        m[m < NEVER] = 0.0  # on its way to zero, it would slow all down as a subnormal number
         total = m.sum(axis=0)
         return np.asarray(np.where(total > 0, m / np.where(total > 0, total, 1.0), point.m))
 
