@@ -80,6 +80,8 @@ def compare(
     test = Sequences.of(sequences[::5])
     training = [sequence for s, sequence in enumerate(sequences) if s % 5]
     n = sum(map(len, training))
+    frequencies = by_frequency(training).log_likelihood(test, unseen="missing") / len(test.symbols)
+    print(f"| {name} | frequencies of symbols | {n:,} | 1 | {frequencies:.4f} | |", flush=True)
     for options in (["--lags", "1"], ["--lags", lags]) if lags != "1" else (["--lags", "1"],):
         model, seconds = by_command(training, k, options)
         held_out = model.log_likelihood(test, unseen="missing") / len(test.symbols)
@@ -105,6 +107,13 @@ def compare(
             f"| {held_out:.4f} | {seconds:.1f} |",
             flush=True,
         )
+
+
+def by_frequency(training: list[list[str]]) -> HMM:
+    """A model of one state."""
+    data = Sequences.of(training)
+    counts = np.bincount(data.symbols, minlength=data.n_symbols)
+    return HMM([1.0], [[1.0]], [counts / counts.sum()], data.vocabulary)
 
 
 def by_command(training: list[list[str]], k: int, options: list[str]) -> tuple[HMM, float]:
