@@ -18,6 +18,7 @@ from cohmm.learn.fit import start_probability
 from cohmm.learn.min_volume import Problem, min_volume
 from cohmm.learn.pair_law import pair_law
 from cohmm.learn.spectrum import Spectrum, whitened_basis
+from cohmm.learn.theta_update import Terms, theta_update
 from cohmm.learn.volume import LogDet
 
 
@@ -175,6 +176,38 @@ def test_tied_lags_agree_with_the_chain() -> None:
     assert abs(state.divergence) < 1e-12
     np.testing.assert_allclose(state.target.m, point.m, atol=1e-12)
     np.testing.assert_allclose(state.target.theta, point.theta, atol=1e-10)
+
+
+@pytest.mark.parametrize("lags", [(1,), (2,), (1, 3), (1, 2, 4)])
+def test_the_majoriser_of_tied_lags_has_the_slope_of_the_divergence(
+    lags: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Far from the truth, where a wrong pairing of the powers of A would show.
+    truth = random_hmm(12, 3, stay=0.3, random_state=0)
+    laws = {lag: pair_law(truth.pair_probability(lag)) for lag in lags}
+    weights = {lag: (i + 1) / sum(range(1, len(lags) + 1)) for i, lag in enumerate(lags)}
+    problem = Problem(laws, weights, LogDet(), 0.0)
+    rng = np.random.default_rng(1)
+    m = rng.dirichlet(np.ones(12), 3).T
+    here, there = (
+        theta_update(np.full((3, 3), 1 / 9), Terms(rng.dirichlet(np.ones(9)).reshape(3, 3)))
+        for _ in range(2)
+    )
+    seen: list[Terms] = []
+
+    def spy(theta: np.ndarray, terms: Terms) -> np.ndarray:
+        seen.append(terms)
+        return theta
+
+    monkeypatch.setattr(module, "theta_update", spy)
+    problem.evaluate(Point(m, here))
+    direction = there - here  # both are feasible, and so is the way between them
+    slope = float(np.sum((seen[0].linear - seen[0].log / here) * direction))
+    step = 1e-5
+    ahead, behind = (
+        problem.evaluate(Point(m, here + sign * step * direction)).divergence for sign in (1, -1)
+    )
+    assert slope == pytest.approx((ahead - behind) / (2 * step), rel=1e-5)
 
 
 def test_the_papers_update_with_one_lag() -> None:
