@@ -15,7 +15,7 @@ from cohmm.cli.session import check_output, learning, notices, reading, working
 
 if TYPE_CHECKING:
     from cohmm.evidence.pairs import Cooccurrence
-    from cohmm.learn.fit import Fit
+    from cohmm.learn.fit import PairFit
 
 MOST_STATES_SHOWN = 20
 TOP_SYMBOLS = 6
@@ -161,7 +161,7 @@ def _penalty(text: str | None) -> Any:
         raise ValueError(f"--penalty must be a number or auto, not {text!r}") from None
 
 
-def summary(found: Fit, counts: Cooccurrence, seconds: float) -> dict[str, Any]:
+def summary(found: PairFit, counts: Cooccurrence, seconds: float) -> dict[str, Any]:
     """For machines."""
     return {
         "states": found.model.n_components,
@@ -181,7 +181,7 @@ def summary(found: Fit, counts: Cooccurrence, seconds: float) -> dict[str, Any]:
     }
 
 
-def show(found: Fit, counts: Cooccurrence, output: Path, seconds: float) -> None:
+def show(found: PairFit, counts: Cooccurrence, output: Path, seconds: float) -> None:
     """One screen: how it went, and a row a state."""
     from rich.console import Console
     from rich.table import Table
@@ -208,7 +208,7 @@ def show(found: Fit, counts: Cooccurrence, output: Path, seconds: float) -> None
         typer.echo(f"... and {model.n_components - MOST_STATES_SHOWN} more states")
 
 
-def top_symbols(found: Fit, k: int) -> str:
+def top_symbols(found: PairFit, k: int) -> str:
     """The most probable symbols of a state, with their probabilities."""
     import numpy as np
     from rich.markup import escape

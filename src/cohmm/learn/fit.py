@@ -26,14 +26,15 @@ class Progress(NamedTuple):
     n_iter: int
     """Passes over the evidence so far."""
     objective: float
-    """What is minimised: divergence and penalised volume, nats a pair."""
+    """What is minimised: the divergence, and a penalty where there is one."""
     divergence: float
-    """Kullback-Leibler divergence of the evidence from the model, nats a pair."""
-    volume: float
-    """The volume term, before it is multiplied by the penalty."""
-    step: float
+    """How far the evidence is from the model: the Kullback-Leibler divergence, in nats a pair
+    or a triple, or, for a learner that reads sequences, minus the log-likelihood of a symbol."""
+    volume: float = 0.0
+    """The volume term, before it is multiplied by its weight."""
+    step: float = 1.0
     """How far the extrapolation went; 1 is the plain update."""
-    seconds: float
+    seconds: float = 0.0
     """Wall time since the learner began."""
 
 
@@ -45,36 +46,52 @@ class Fit:
     ----------
     model : HMM
         States ordered by prevalence, the most frequent first.
-    objective, divergence : float
-        The last of ``history``, before the model was smoothed.
-    penalty : float
-        The weight of the volume term.
     converged : bool
         Whether the stop rule was met before the iterations ran out.
     history : tuple of Progress
         Every iteration that was kept; the objective never rises.
     starts : tuple of float
         The objective that each start ended with, the best of which was kept.
+    """
+
+    model: HMM
+    converged: bool
+    history: tuple[Progress, ...] = field(repr=False)
+    starts: tuple[float, ...]
+
+    @property
+    def objective(self) -> float:
+        """The last of ``history``, before the model was smoothed."""
+        return self.history[-1].objective
+
+    @property
+    def divergence(self) -> float:
+        """The last of ``history``, before the model was smoothed."""
+        return self.history[-1].divergence
+
+    @property
+    def n_iter(self) -> int:
+        """Passes over the evidence."""
+        return self.history[-1].n_iter
+
+
+@dataclass(frozen=True)
+class PairFit(Fit):
+    """A model learned from pairs by `cohmm.learn.min_volume`.
+
+    Parameters
+    ----------
+    penalty : float
+        The weight of the volume term.
     spectrum : Spectrum
         How many states the evidence can show.
     lag_weights : dict
         The weight of each lag in the divergence.
     """
 
-    model: HMM
-    objective: float
-    divergence: float
     penalty: float
-    converged: bool
-    history: tuple[Progress, ...] = field(repr=False)
-    starts: tuple[float, ...]
     spectrum: Spectrum = field(repr=False)
     lag_weights: dict[int, float]
-
-    @property
-    def n_iter(self) -> int:
-        """Passes over the evidence."""
-        return self.history[-1].n_iter
 
 
 def as_hmm(point: Point, evidence: PairEvidence, smoothing: float) -> HMM:

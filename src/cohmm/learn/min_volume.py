@@ -21,7 +21,7 @@ from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.acceleration import Point, State, squarem
 from cohmm.learn.evidence import Combine, PairEvidence
-from cohmm.learn.fit import Fit, Progress, as_hmm
+from cohmm.learn.fit import PairFit, Progress, as_hmm
 from cohmm.learn.pair_law import PairLaw, Statistics
 from cohmm.learn.penalty import held_out_penalty
 from cohmm.learn.start import starts
@@ -126,7 +126,7 @@ def min_volume(
     random_state: int | None = None,
     start: HMM | None = None,
     callback: Callable[[Progress], None] | None = None,
-) -> Fit:
+) -> PairFit:
     """Learn an HMM from pair counts.
 
     Parameters
@@ -181,14 +181,12 @@ def min_volume(
             for point in starts(evidence, n_init, random_state, start)
         ]
     state, converged, history = min(runs, key=lambda run: run[0].objective)
-    return Fit(
+    return PairFit(
         model=as_hmm(state.point, evidence, 0.0 if state.divergence < EXACT else smoothing),
-        objective=state.objective,
-        divergence=state.divergence,
-        penalty=weight,
         converged=converged,
         history=tuple(history),
         starts=tuple(run[0].objective for run in runs),
+        penalty=weight,
         spectrum=evidence.spectrum,
         lag_weights=evidence.weights,
     )
