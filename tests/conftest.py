@@ -23,7 +23,7 @@ settings.load_profile("cohmm")
 def _every_fit_obeys_the_laws() -> Iterator[None]:
     """The objective never rises, and Theta is feasible at every point that is evaluated."""
     evaluate = Problem.evaluate
-    run = min_volume._run
+    run = min_volume.follow
 
     def checked_evaluate(self: Problem, point: Point) -> State:
         for theta in (point.theta, (state := evaluate(self, point)).target.theta):
@@ -44,5 +44,5 @@ def _every_fit_obeys_the_laws() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Problem, "evaluate", checked_evaluate)
-        patch.setattr(min_volume, "_run", checked_run)
+        patch.setattr(min_volume, "follow", checked_run)
         yield

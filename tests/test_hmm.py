@@ -145,16 +145,16 @@ def test_partial_fit_makes_room_for_new_symbols() -> None:
 
 
 def test_fit_counts_needs_no_sequence(column: np.ndarray) -> None:
-    direct = PairwiseHMM(3, lags=(1, 2), random_state=0).fit(column)
+    direct = PairwiseHMM(3, lags=(1, 2), refine=False, random_state=0).fit(column)
     from_counts = PairwiseHMM(3, random_state=0).fit_counts(count_pairs(column, lags=(1, 2)))
     assert direct.model_ == from_counts.model_
-    assert direct.fit_.lag_weights.keys() == {1, 2}
+    assert direct.pair_fit_.lag_weights.keys() == {1, 2}
 
 
 def test_auto_number_of_states(column: np.ndarray) -> None:
     model = PairwiseHMM("auto", random_state=0).fit(column)
     assert model.model_.n_components == 3
-    assert model.fit_.spectrum.n_detectable == 3
+    assert model.pair_fit_.spectrum.n_detectable == 3
 
 
 def test_converged_means_converged(column: np.ndarray) -> None:

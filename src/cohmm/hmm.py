@@ -16,8 +16,9 @@ from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.sequences import Sequences, Unseen
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.evidence import Combine
-from cohmm.learn.fit import Progress
+from cohmm.learn.fit import Fit, PairFit, Progress
 from cohmm.learn.min_volume import min_volume
+from cohmm.learn.refine import refine, worthwhile
 from cohmm.learn.volume import Volume
 from cohmm.model.hmm import HMM
 
@@ -26,7 +27,8 @@ from cohmm.model.hmm import HMM
 class Monitor:
     """How the fit went, under hmmlearn's names.
 
-    ``history`` is the penalised log-likelihood of the pairs, which never falls.
+    ``history`` is the penalised log-likelihood, of the pairs or, where the model was refined,
+    of the data; it never falls.
     """
 
     history: tuple[float, ...]
@@ -62,6 +64,13 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     smoothing : float
         Pseudo-observations of each symbol in each state: what was never seen is then
         improbable, not impossible.
+    refine : bool or "auto"
+        Go on from the pair estimate to maximum likelihood, in some tens of passes over the
+        data (`cohmm.learn.refine`).  "auto": if that is about a minute's work at most, as it is
+        for T K^2 <= 4e9.  Counts alone cannot be refined.
+    sparsity : float
+        Weight of a prior for emissions with zeros in the refinement; 1 is a good value where
+        most symbols are foreign to most states.
     n_features : int, optional
         Number of symbols; default: the largest seen plus one.
     vocabulary : list, optional
@@ -79,10 +88,13 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     startprob_, transmat_, emissionprob_
         The probabilities, (K,), (K, K) and (K, N); states by prevalence.
-    model_, fit_, counts_
-        The `HMM`, the `Fit` with its history, the `Cooccurrence` that it was learned from.
+    model_, counts_
+        The `HMM`, and the `Cooccurrence` that it was learned from.
+    fit_, pair_fit_
+        How the model was learned, with its history: the last step, and the one from pairs; the
+        two are the same where nothing was refined.
     converged_, n_iter_, monitor_
-        Whether the stop rule was met, passes made, and both with the history.
+        Whether the stop rule of the last step was met, passes made, both with the history.
 
     >>> from cohmm.datasets.synthetic import separable_hmm
     >>> truth = separable_hmm(n_symbols=16, n_components=4, random_state=0)
@@ -91,6 +103,10 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.model_.distance(truth).emission < 0.1
     True
     """
+
+    model_: HMM
+    fit_: Fit
+    pair_fit_: PairFit
 
     def __init__(
         self,
@@ -105,6 +121,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         tol: float = 1e-3,
         n_init: int = 1,
         smoothing: float = 0.1,
+        refine: bool | Literal["auto"] = "auto",
+        sparsity: float = 0.0,
         n_features: int | None = None,
         vocabulary: Iterable[Any] | None = None,
         unseen: Unseen = "error",
@@ -122,6 +140,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.tol = tol
         self.n_init = n_init
         self.smoothing = smoothing
+        self.refine = refine
+        self.sparsity = sparsity
         self.n_features = n_features
         self.vocabulary = vocabulary
         self.unseen = unseen
@@ -136,26 +156,42 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
         ``fit(X, lengths)`` as in hmmlearn, or ``fit(X, lengths=lengths)``, as pipelines need.
         """
-        return self.fit_counts(self._count(X, _lengths(y, lengths)))
+        if self.refine not in (True, False, "auto"):
+            raise ValueError(f"refine must be True, False or 'auto', not {self.refine!r}")
+        data = self._sequences(X, _lengths(y, lengths))
+        self.fit_counts(count_pairs(data, lags=self.lags))
+        small = worthwhile(len(data.symbols), self.model_.n_components)
+        if self.refine is True or (self.refine and small):
+            self.fit_ = refine(
+                self.model_,
+                data,
+                sparsity=self.sparsity,
+                smoothing=self.smoothing,
+                random_state=_seed(self.random_state),
+                callback=_print_progress if self.verbose else None,
+            )
+            self.model_ = self.fit_.model
+        return self
 
     def fit_counts(self, counts: Cooccurrence) -> PairwiseHMM:
-        """Learn from pair counts; no sequence is needed."""
+        """Learn from pair counts; no sequence is needed, and nothing is refined."""
         return self._learn(counts, None)
 
     def partial_fit(
         self, X: Any, y: Any = None, lengths: Iterable[int] | None = None
     ) -> PairwiseHMM:
-        """Add the pairs of ``X`` to those counted before, and learn on from where it stood."""
-        counts = self._count(X, _lengths(y, lengths))
+        """Add the pairs of ``X`` to those counted before, and learn on from where it stood.
+
+        From pairs alone: the data that came before is no longer there to be read.
+        """
+        counts = count_pairs(self._sequences(X, _lengths(y, lengths)), lags=self.lags)
         if not hasattr(self, "counts_"):
             return self.fit_counts(counts)
         counts = self.counts_ + counts
         return self._learn(counts, _with_symbols(self.model_, counts))
 
-    def _count(self, X: Any, lengths: Iterable[int] | None) -> Cooccurrence:
-        return count_pairs(
-            X, lengths, lags=self.lags, vocabulary=self.vocabulary, n_symbols=self.n_features
-        )
+    def _sequences(self, X: Any, lengths: Iterable[int] | None) -> Sequences:
+        return Sequences.of(X, lengths, vocabulary=self.vocabulary, n_symbols=self.n_features)
 
     def _learn(self, counts: Cooccurrence, start: HMM | None) -> PairwiseHMM:
         fit = min_volume(
@@ -174,6 +210,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.counts_ = counts
         self.fit_ = fit
+        self.pair_fit_ = fit
         self.model_ = fit.model
         self.n_features_in_ = 1
         return self
@@ -206,7 +243,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_iter_(self) -> int:
-        """Passes over the pair counts."""
+        """Passes over the pair counts, or over the data where the model was refined."""
         self._fitted()
         return self.fit_.n_iter
 
@@ -214,8 +251,10 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def monitor_(self) -> Monitor:
         """Convergence under hmmlearn's names."""
         self._fitted()
-        pairs = self.counts_.n_pairs(min(self.counts_.lags))
-        history = tuple(-pairs * step.objective for step in self.fit_.history)
+        n = self.counts_.n_pairs(min(self.counts_.lags))
+        if self.fit_ is not self.pair_fit_:
+            n = float(self.counts_.symbol_counts.sum())
+        history = tuple(-n * step.objective for step in self.fit_.history)
         return Monitor(history, self.n_iter_, self.converged_, self.tol)
 
     # -- answers -----------------------------------------------------------------------------

@@ -43,14 +43,41 @@ def test_counts_that_were_saved_are_added(run, sequences):
     count_pairs(sequences[:20]).save("monday.cohmm")
     count_pairs(sequences[20:]).save("tuesday.cohmm")
     run("fit", "monday.cohmm", "tuesday.cohmm", "-k", "3", "-o", "week.cohmm")
-    run("fit", "visits.txt", "-k", "3", "-o", "model.cohmm")
+    run("fit", "visits.txt", "-k", "3", "--no-refine", "-o", "model.cohmm")
     assert HMM.load("week.cohmm") == HMM.load("model.cohmm")
+
+
+def test_refining_raises_the_likelihood_and_says_by_how_much(run, sequences):
+    run("fit", "visits.txt", "-k", "3", "--no-refine", "-o", "pairs.cohmm")
+    result = run("fit", "visits.txt", "-k", "3", "--refine", "-o", "refined.cohmm")
+    line = next(line for line in result.stdout.splitlines() if line.startswith("refined in "))
+    assert "converged; log-likelihood -" in line
+    found = json.loads(run("fit", "visits.txt", "-k", "3", "-o", "default.cohmm", "--json").stdout)[
+        "refined"
+    ]
+    assert found["converged"] is True
+    assert HMM.load("refined.cohmm") == HMM.load("default.cohmm")
+    before, after = (HMM.load(name) for name in ("pairs.cohmm", "refined.cohmm"))
+    gained = after.log_likelihood(sequences) - before.log_likelihood(sequences)
+    assert gained / 20_000 == pytest.approx(found["gained"])
+    assert gained > 0
+    run(
+        "fit", "visits.txt", "-k", "3", "--refine", "--sparsity", "2", "-o", "sparse.cohmm"
+    )  # fmt: skip
+    assert HMM.load("sparse.cohmm") != after
+
+
+def test_only_files_of_data_can_be_refined(run, sequences):
+    count_pairs(sequences).save("counts.cohmm")
+    told = "--refine reads the data a second time: give files of it, not "
+    run("fit", "counts.cohmm", "-k", "3", "--refine", "-o", "m.cohmm", fails=told + "counts")
+    run("fit", "-", "-k", "3", "--refine", "-o", "m.cohmm", fails=told + "standard input")
 
 
 def test_lags_of_data_and_of_counts(run, sequences):
     count_pairs(sequences, lags=(1, 2, 3)).save("counts.cohmm")
     run("fit", "counts.cohmm", "-k", "3", "--lags", "1,2", "-o", "a.cohmm")
-    run("fit", "visits.txt", "-k", "3", "--lags", "1,2", "-o", "b.cohmm")
+    run("fit", "visits.txt", "-k", "3", "--lags", "1,2", "--no-refine", "-o", "b.cohmm")
     assert HMM.load("a.cohmm") == HMM.load("b.cohmm")
     run("fit", "visits.txt", "-k", "3", "-o", "c.cohmm")
     assert HMM.load("a.cohmm") != HMM.load("c.cohmm")

@@ -100,11 +100,87 @@ def test_what_does_not_add_up(monkeypatch):
         labels + count_triples(["c", "d", "c"])
 
 
+def random_law(n: int, zeros: float = 0.5, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    law = rng.exponential(size=(n, n, n)) * (rng.random((n, n, n)) >= zeros)
+    return law / law.sum()
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 30])
+def test_a_given_law_keeps_every_probability(n):
+    law = random_law(n, zeros=0.0 if n == 1 else 0.5)
+    triples = Triples.from_probability(law, n_triples=100)
+    assert triples.n_symbols == n
+    assert triples.counts.dtype == np.float64
+    assert triples.triples.dtype == np.int32
+    assert triples.n_triples == pytest.approx(100, rel=1e-12)
+    assert (triples.counts > 0).all()
+    again = np.zeros((n, n, n))
+    for triple, count in as_dict(triples).items():
+        again[triple] = count
+    np.testing.assert_allclose(again, 100 * law, rtol=1e-14, atol=0)
+
+
+def test_laws_add_up_with_each_other_and_with_counts(tmp_path):
+    law = random_law(3)
+    one = Triples.from_probability(law, n_triples=10, vocabulary=["a", "b", "c"])
+    both = one + Triples.from_probability(law, n_triples=30, vocabulary=["a", "b", "c"])
+    np.testing.assert_allclose(both.counts, 4 * one.counts, rtol=1e-14)
+    mixed = both + count_triples(["b", "d", "b"])
+    assert mixed.vocabulary == ("a", "b", "c", "d")
+    assert mixed.counts.dtype == np.float64
+    assert mixed.n_triples == pytest.approx(41)
+    assert as_dict(mixed)[1, 3, 1] == 1.0
+    mixed.save(tmp_path / "law.cohmm")
+    again = Triples.load(tmp_path / "law.cohmm")
+    assert again == mixed
+    assert again.counts.dtype == np.float64
+    assert repr(one) == f"Triples(3 symbols, {len(one.counts)} distinct of 10 triples)"
+
+
+def test_whole_numbers_are_not_the_same_value_as_a_law():
+    counts = count_triples([0, 1, 0, 1])
+    law = Triples(counts.triples, counts.counts.astype(float), 2)
+    assert law != counts
+    assert isinstance(counts.n_triples, int)
+    assert isinstance(law.n_triples, float)
+
+
+@pytest.mark.parametrize(
+    ("law", "options", "message"),
+    [
+        (np.full((2, 2, 2), 1 / 8), {"n_triples": 0}, "n_triples must be finite and above 0, not"),
+        (np.full((2, 2, 2), 1 / 8), {"n_triples": np.inf}, "above 0, not inf"),
+        (np.full((2, 2, 2), 1 / 8), {"n_triples": np.nan}, "above 0, not nan"),
+        (np.full((2, 2), 1 / 4), {}, r"of the shape \(N, N, N\), not \(2, 2\)"),
+        (np.full((2, 2, 3), 1 / 12), {}, r"of the shape \(N, N, N\), not \(2, 2, 3\)"),
+        (np.empty((0, 0, 0)), {}, r"not \(0, 0, 0\)"),
+        (np.full((2, 2, 2), 1 / 4), {}, "sums to 2, not to 1"),
+        ([[[2.0, -1.0], [0, 0]], [[0, 0], [0, 0]]], {}, r"the entry -1.0 at \(0, 0, 1\)"),
+        ([[[0, 0], [0, np.nan]], [[0, 1], [0, 0]]], {}, r"the entry nan at \(0, 1, 1\)"),
+        ([[["a"]]], {}, "must be an array of numbers"),
+        ([[[1.0]]], {"vocabulary": ["a", "b"]}, "2 labels for 1 symbols"),
+    ],
+)
+def test_wrong_laws(law, options, message):
+    with pytest.raises(ValueError, match=message):
+        Triples.from_probability(law, **options)
+
+
 def test_wrong_values():
     with pytest.raises(ValueError, match=r"2 counts for triples of shape \(1, 3\)"):
         Triples(np.zeros((1, 3), np.int32), np.ones(2, np.int64), 2)
     with pytest.raises(ValueError, match="1 labels for 2 symbols"):
         Triples(np.zeros((1, 3), np.int32), np.ones(1, np.int64), 2, ("a",))
+    with pytest.raises(ValueError, match="symbols from 0 to 2: there are 2"):
+        Triples(np.array([[0, 2, 1]], np.int32), np.ones(1), 2)
+    with pytest.raises(ValueError, match="symbols from -1 to 1"):
+        Triples(np.array([[0, -1, 1]], np.int32), np.ones(1), 2)
+    with pytest.raises(ValueError, match="counts must be int64 or float64, not bool"):
+        Triples(np.zeros((1, 3), np.int32), np.ones(1, bool), 2)
+    for wrong in (np.nan, np.inf, -1.0):
+        with pytest.raises(ValueError, match=rf"triple \(0, 1, 0\) is {wrong}: it must be finite"):
+            Triples(np.array([[0, 0, 0], [0, 1, 0]], np.int32), np.array([1.0, wrong]), 2)
 
 
 @pytest.mark.parametrize("X", [[0, 1, 0, 400, 0], ["ü", "b", "ü"]])

@@ -1,10 +1,13 @@
 """Cutting text into words, against Python's own split."""
 
+import re
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm.evidence.readers.cells import words_of
+from cohmm.kernels.words import split_text
 
 ROWS = st.lists(st.text(alphabet="ab é\t\r\v\f\u00a0\u3000", max_size=8), max_size=8)
 
@@ -17,3 +20,22 @@ def test_words_are_those_of_python_split_of_bytes(rows):
     words.validate(full=True)
     found = list(zip(where.tolist(), words.to_pylist(), strict=True))
     assert found == [(r, word.decode()) for r, row in enumerate(encoded) for word in row.split()]
+
+
+TEXTS = st.lists(st.text(alphabet="ab_ 1é\u0301中\U00010400\ud800-", max_size=8), max_size=6)
+
+
+@given(TEXTS, st.integers(1, 3))
+def test_words_are_runs_of_word_characters(texts, least):
+    encoded = [text.encode(errors="surrogatepass") for text in texts]
+    data = np.frombuffer(b"".join(encoded), np.uint8)
+    borders = np.cumsum([0] + [len(row) for row in encoded])
+    in_words = np.zeros(0x110000, np.bool_)
+    in_words[[ord(c) for c in "ab_1é中\U00010400"]] = True
+    packed, offsets = np.empty(len(data), np.uint8), np.empty(len(data) + 1, np.int64)
+    lengths = np.empty(len(texts), np.int64)
+    n = split_text(data, borders, in_words, least, packed, offsets, lengths)
+    expected = [re.findall(rf"\w{{{least},}}", text) for text in texts]
+    assert lengths.tolist() == [len(words) for words in expected]
+    found = [bytes(packed[offsets[w] : offsets[w + 1]]).decode() for w in range(n)]
+    assert found == [word for words in expected for word in words]

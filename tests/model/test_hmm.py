@@ -309,6 +309,21 @@ def test_wrong_lags(weather, lag):
         weather.pair_probability(lag)
 
 
+@given(models())
+def test_triple_probability_is_the_sum_over_all_paths(model):
+    try:
+        stationary = model.stationary()
+    except ValueError:
+        return
+    found = model.triple_probability()
+    chain = HMM(stationary, model.transmat, model.emissionprob)
+    for triple in np.ndindex(found.shape):
+        close(found[triple], oracles.likelihood(chain, triple))
+    close(found.sum(axis=2), model.pair_probability())
+    close(found.sum(axis=0), model.pair_probability())
+    close(found.sum(axis=1), model.pair_probability(lag=2))
+
+
 # -- files ----------------------------------------------------------------------------------
 
 

@@ -10,12 +10,14 @@ import typer
 
 from cohmm.cli import options
 from cohmm.cli.count import numbers
-from cohmm.cli.models import json_line
+from cohmm.cli.models import batches_for, json_line
 from cohmm.cli.session import check_output, learning, notices, reading, working
 
 if TYPE_CHECKING:
     from cohmm.evidence.pairs import Cooccurrence
     from cohmm.learn.fit import PairFit
+    from cohmm.learn.refine import RefinedFit
+    from cohmm.model.hmm import HMM
 
 MOST_STATES_SHOWN = 20
 TOP_SYMBOLS = 6
@@ -53,6 +55,19 @@ def fit(
     smoothing: Annotated[
         float, typer.Option(min=0, help="Pseudo-observations of each symbol in each state.")
     ] = 0.1,
+    refine: Annotated[
+        bool | None,
+        typer.Option(
+            "--refine/--no-refine",
+            help="Go on to maximum likelihood, reading the data a second time. Default: where "
+            "that takes about a minute at most, and the input is not counts.",
+            show_default=False,
+        ),
+    ] = None,
+    sparsity: Annotated[
+        float,
+        typer.Option(min=0, help="Weight of a prior for emissions with zeros; refining only."),
+    ] = 0.0,
     seed: options.SeedOption = 0,
     integers: Annotated[
         bool, typer.Option("--integers", help="Symbols are whole numbers from 0, not labels.")
@@ -65,7 +80,7 @@ def fit(
     threads: options.ThreadsOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Learn a hidden Markov model from pair counts.
+    """Learn a hidden Markov model from pair counts, and refine it on the data.
 
     INPUT is data, as for cohmm count, or files that cohmm count wrote, whose counts are added.
 
@@ -79,14 +94,19 @@ def fit(
     """
     check_output(output)
     wanted = None if lags is None else numbers(lags)
+    from_counts = all(is_counts(path) for path in inputs)
+    readable = not from_counts and "-" not in inputs
+    if refine and not readable:
+        what = "counts" if from_counts else "standard input"
+        raise ValueError(f"--refine reads the data a second time: give files of it, not {what}")
     with working(threads):
         from cohmm.learn.min_volume import min_volume
 
         began = time.perf_counter()
-        if all(is_counts(path) for path in inputs):
+        layout = options.layout_of(format, column, group, order, each_row)
+        if from_counts:
             counts = load_counts(inputs, wanted)
         else:
-            layout = options.layout_of(format, column, group, order, each_row)
             counts = _count(inputs, layout, wanted or (1,), integers)
         with notices(), learning(max_iter) as progress:
             found = min_volume(
@@ -100,12 +120,50 @@ def fit(
                 random_state=seed,
                 callback=progress,
             )
-        found.model.save(output)
+        refined = None
+        if readable and _wanted(refine, counts, found):
+            refined = _refine(found, inputs, layout, sparsity, smoothing, seed)
+        model = found.model if refined is None else refined.model
+        model.save(output)
         seconds = time.perf_counter() - began
     if json:
-        typer.echo(json_line(summary(found, counts, seconds)))
+        typer.echo(json_line(summary(found, refined, counts, seconds)))
     else:
-        show(found, counts, output, seconds)
+        show(found, refined, counts, output, seconds)
+
+
+def _wanted(refine: bool | None, counts: Cooccurrence, found: PairFit) -> bool:
+    from cohmm.learn.refine import worthwhile
+
+    n = int(counts.symbol_counts.sum())
+    return worthwhile(n, found.model.n_components) if refine is None else refine
+
+
+def _refine(
+    found: PairFit,
+    inputs: list[str],
+    layout: Any,
+    sparsity: float,
+    smoothing: float,
+    seed: int | None,
+) -> RefinedFit:
+    from cohmm.evidence.sequences import Sequences
+    from cohmm.learn.refine import MAX_ITER
+    from cohmm.learn.refine import refine as refined
+
+    with reading(inputs, "reading again") as watch:
+        quiet = watch._replace(notice=lambda text: None)  # it was said when pairs were counted
+        batches = batches_for(found.model, inputs, layout, options.Unseen.error, quiet)
+        data = Sequences.joined(list(batches))
+    with learning(MAX_ITER) as progress:
+        return refined(
+            found.model,
+            data,
+            sparsity=sparsity,
+            smoothing=smoothing,
+            random_state=seed,
+            callback=progress,
+        )
 
 
 def is_counts(path: str) -> bool:
@@ -161,11 +219,14 @@ def _penalty(text: str | None) -> Any:
         raise ValueError(f"--penalty must be a number or auto, not {text!r}") from None
 
 
-def summary(found: PairFit, counts: Cooccurrence, seconds: float) -> dict[str, Any]:
+def summary(
+    found: PairFit, refined: RefinedFit | None, counts: Cooccurrence, seconds: float
+) -> dict[str, Any]:
     """For machines."""
-    return {
-        "states": found.model.n_components,
-        "symbols": found.model.n_symbols,
+    model = found.model if refined is None else refined.model
+    result = {
+        "states": model.n_components,
+        "symbols": model.n_symbols,
         "pairs": counts.n_pairs(min(counts.lags)),
         "detectable": found.spectrum.n_detectable,
         "objective": found.objective,
@@ -175,26 +236,47 @@ def summary(found: PairFit, counts: Cooccurrence, seconds: float) -> dict[str, A
         "passes": found.n_iter,
         "converged": found.converged,
         "starts": list(found.starts),
-        "prevalence": found.model.stationary().tolist(),
-        "persistence": found.model.transmat.diagonal().tolist(),
+        "refined": None,
+        "prevalence": model.stationary().tolist(),
+        "persistence": model.transmat.diagonal().tolist(),
         "seconds": seconds,
     }
+    if refined is not None:
+        result["refined"] = {
+            "passes": refined.n_iter,
+            "window_passes": refined.window_passes,
+            "converged": refined.converged,
+            "gained": refined.gained,
+            "log_likelihood": -refined.divergence,
+        }
+    return result
 
 
-def show(found: PairFit, counts: Cooccurrence, output: Path, seconds: float) -> None:
+def show(
+    found: PairFit,
+    refined: RefinedFit | None,
+    counts: Cooccurrence,
+    output: Path,
+    seconds: float,
+) -> None:
     """One screen: how it went, and a row a state."""
     from rich.console import Console
     from rich.table import Table
 
-    model = found.model
-    ended = "converged" if found.converged else "not converged: the passes ran out"
+    model = found.model if refined is None else refined.model
     typer.echo(
         f"{output}: {model.n_components} states, {model.n_symbols:,} symbols, "
         f"{counts.n_pairs(min(counts.lags)):,.0f} pairs, {seconds:.1f} s\n"
-        f"{found.n_iter:,} passes, {ended}; divergence {found.divergence:.6f} nats a pair\n"
+        f"{found.n_iter:,} passes over pairs, {_ended(found.converged)}; "
+        f"divergence {found.divergence:.6f} nats a pair\n"
         f"these pairs can show {found.spectrum.n_detectable} states: so many singular values "
         f"exceed {found.spectrum.floor:.3g}"
     )
+    if refined is not None:
+        typer.echo(
+            f"refined in {refined.n_iter} passes over the data, {_ended(refined.converged)}; "
+            f"log-likelihood {-refined.divergence:.6f} nats a symbol, {refined.gained:.2g} gained"
+        )
     table = Table()
     for name in ("state", "share", "mean run"):
         table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
@@ -202,19 +284,23 @@ def show(found: PairFit, counts: Cooccurrence, output: Path, seconds: float) -> 
     share = model.stationary()
     for k in range(min(model.n_components, MOST_STATES_SHOWN)):
         run = 1 / max(1 - model.transmat[k, k], 1e-12)
-        table.add_row(str(k), f"{share[k]:.1%}", f"{run:.1f}", top_symbols(found, k))
+        table.add_row(str(k), f"{share[k]:.1%}", f"{run:.1f}", top_symbols(model, k))
     Console().print(table)
     if model.n_components > MOST_STATES_SHOWN:
         typer.echo(f"... and {model.n_components - MOST_STATES_SHOWN} more states")
 
 
-def top_symbols(found: PairFit, k: int) -> str:
+def _ended(converged: bool) -> str:
+    return "converged" if converged else "not converged: the passes ran out"
+
+
+def top_symbols(model: HMM, k: int) -> str:
     """The most probable symbols of a state, with their probabilities."""
     import numpy as np
     from rich.markup import escape
 
-    probabilities = found.model.emissionprob[k]
-    labels = found.model.vocabulary or range(found.model.n_symbols)
+    probabilities = model.emissionprob[k]
+    labels = model.vocabulary or range(model.n_symbols)
     best = np.argsort(-probabilities, kind="stable")[:TOP_SYMBOLS]
     shown = [f"{labels[n]} {probabilities[n]:.2f}" for n in best if probabilities[n] > 0]
     return escape("  ".join(shown))

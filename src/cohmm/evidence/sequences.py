@@ -107,6 +107,21 @@ class Sequences:
         return value._in_terms_of(known, n_symbols, unseen)
 
     @classmethod
+    def joined(cls, parts: list[Sequences]) -> Sequences:
+        """The sequences of all parts, one after the other; their symbols are the same.
+
+        >>> Sequences.joined([Sequences.of([0, 1]), Sequences.of([[1, 1], [0]], n_symbols=2)])
+        Sequences(3 sequences, 5 observations, 0 missing, 2 symbols)
+        """
+        for number, part in enumerate(parts):
+            if (part.n_symbols, part.vocabulary) != (parts[0].n_symbols, parts[0].vocabulary):
+                raise ValueError(f"part {number} has other symbols than the first: {part}")
+        lengths = np.concatenate([part.lengths for part in parts])
+        symbols = np.concatenate([part.symbols for part in parts])
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        return cls(symbols, offsets, parts[0].n_symbols, parts[0].vocabulary)
+
+    @classmethod
     def from_frame(
         cls,
         frame: Any,

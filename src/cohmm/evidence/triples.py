@@ -13,7 +13,7 @@ from cohmm import storage
 from cohmm.evidence.sequences import Sequences, Unseen
 from cohmm.evidence.vocabulary import Vocabulary, as_vocabulary, codes_in, unite
 from cohmm.kernels import counting
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
 
 MOST_SYMBOLS = 2_000_000  # N cubed must fit a 64-bit key
@@ -29,8 +29,8 @@ class Triples:
     ----------
     triples : int32 array, (n, 3)
         The distinct triples (a, b, c), in order.
-    counts : int64 array, (n,)
-        How often each occurs.
+    counts : int64 or float64 array, (n,)
+        How often each occurs; whole numbers where triples were counted.
     n_symbols : int
         N, the number of symbols.
     vocabulary : tuple or None
@@ -41,22 +41,58 @@ class Triples:
     """
 
     triples: Ints
-    counts: Ints
+    counts: Ints | Floats
     n_symbols: int
     vocabulary: Vocabulary | None = None
 
     def __post_init__(self) -> None:
         if self.triples.shape != (len(self.counts), 3):
             raise ValueError(f"{len(self.counts)} counts for triples of shape {self.triples.shape}")
+        if len(self.triples) and not 0 <= self.triples.min() <= self.triples.max() < self.n_symbols:
+            raise ValueError(
+                f"the triples are of symbols from {self.triples.min()} to {self.triples.max()}: "
+                f"there are {self.n_symbols}, from 0"
+            )
+        if self.counts.dtype not in (np.int64, np.float64):
+            raise ValueError(f"counts must be int64 or float64, not {self.counts.dtype}")
+        wrong = ~(np.isfinite(self.counts) & (self.counts >= 0))
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise ValueError(
+                f"the count of the triple {tuple(self.triples[place].tolist())} is "
+                f"{self.counts[place]}: it must be finite and at least 0"
+            )
         if self.vocabulary is not None and len(self.vocabulary) != self.n_symbols:
             raise ValueError(
                 f"there are {len(self.vocabulary)} labels for {self.n_symbols} symbols"
             )
 
+    @classmethod
+    def from_probability(
+        cls,
+        law: Any,
+        n_triples: float = 10**9,
+        *,
+        vocabulary: Iterable[Any] | None = None,
+    ) -> Triples:
+        """A given law of triples, (N, N, N), as if ``n_triples`` of them had been counted.
+
+        >>> Triples.from_probability([[[.5, 0], [.25, 0]], [[0, 0], [0, .25]]], n_triples=8).counts
+        array([4., 2., 2.])
+        """
+        if not 0 < n_triples < np.inf:
+            raise ValueError(f"n_triples must be finite and above 0, not {n_triples}")
+        cube = _checked_law(law)
+        _check_size(len(cube))
+        keys = np.flatnonzero(cube)
+        labels = None if vocabulary is None else as_vocabulary(vocabulary)
+        return _from_keys(keys, cube.ravel()[keys] * float(n_triples), len(cube), labels)
+
     @property
-    def n_triples(self) -> int:
-        """How many triples were counted."""
-        return int(self.counts.sum())
+    def n_triples(self) -> float:
+        """How many triples were counted; a whole number, unless a law was given."""
+        total: float = self.counts.sum().item()
+        return total
 
     def __add__(self, other: object) -> Triples:
         if isinstance(other, int) and other == 0:  # so that sum() works
@@ -82,6 +118,7 @@ class Triples:
         return (
             self.n_symbols == other.n_symbols
             and self.vocabulary == other.vocabulary
+            and self.counts.dtype == other.counts.dtype
             and np.array_equal(self.triples, other.triples)
             and np.array_equal(self.counts, other.counts)
         )
@@ -99,7 +136,7 @@ class Triples:
     def __repr__(self) -> str:
         return (
             f"Triples({self.n_symbols:,} symbols, {len(self.counts):,} distinct "
-            f"of {self.n_triples:,} triples)"
+            f"of {self.n_triples:,.0f} triples)"
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -174,7 +211,23 @@ def _check_size(n: int) -> None:
         raise ValueError(f"triples of {n:,} symbols: at most {MOST_SYMBOLS:,} can be counted")
 
 
-def _merge(keys: Ints, counts: Ints) -> tuple[Ints, Ints]:
+def _checked_law(law: Any) -> Floats:
+    try:
+        cube = np.array(law, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"a triple law must be an array of numbers, not {law!r}") from None
+    if cube.ndim != 3 or len(set(cube.shape)) > 1 or cube.size == 0:
+        raise ValueError(f"a triple law must be of the shape (N, N, N), not {cube.shape}")
+    wrong = ~(np.isfinite(cube) & (cube >= 0))
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0].tolist())
+        raise ValueError(f"the triple law has the entry {cube[place]} at {place}: no probability")
+    if abs(cube.sum() - 1) > 1e-6:
+        raise ValueError(f"the triple law sums to {cube.sum():.6g}, not to 1")
+    return cube
+
+
+def _merge(keys: Ints, counts: Ints | Floats) -> tuple[Ints, Ints | Floats]:
     """Distinct keys in order, with the sums of their counts."""
     order = np.argsort(keys, kind="stable")
     keys, counts = keys[order], counts[order]
@@ -182,6 +235,6 @@ def _merge(keys: Ints, counts: Ints) -> tuple[Ints, Ints]:
     return keys[first], np.add.reduceat(counts, first) if len(first) else counts
 
 
-def _from_keys(keys: Ints, counts: Ints, n: int, vocabulary: Vocabulary | None) -> Triples:
+def _from_keys(keys: Ints, counts: Ints | Floats, n: int, vocabulary: Vocabulary | None) -> Triples:
     triples = np.stack([keys // (n * n), keys // n % n, keys % n], axis=1).astype(np.int32)
     return Triples(triples, counts, n, vocabulary)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.triples import Triples
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.pair_law import PairLaw, pair_law
 from cohmm.learn.spectrum import Spectrum, spectrum
@@ -93,6 +94,27 @@ class PairEvidence:
     def frequency(self) -> Floats:
         """How frequent each symbol seen is."""
         return self.laws[min(self.laws)].frequency
+
+
+def needs(kind: type[Cooccurrence] | type[Triples], given: object, learner: str) -> None:
+    """Refuse evidence that is not of the ``kind`` a learner needs, and say how to get it."""
+    if not isinstance(given, kind):
+        what, how = {
+            Cooccurrence: ("pairs, a Cooccurrence", "count_pairs(X)"),
+            Triples: ("triples, a Triples", "count_triples(X)"),
+        }[kind]
+        raise ValueError(
+            f"{learner} learns from counts of {what}: give {how}, not a {type(given).__name__}"
+        )
+
+
+def needs_sequences(given: object, learner: str) -> None:
+    """Refuse counts where a learner has to read the sequences themselves."""
+    if isinstance(given, (Cooccurrence, Triples)):
+        raise ValueError(
+            f"{learner} reads sequences, of which a {type(given).__name__} says too little: "
+            "give the data that was counted"
+        )
 
 
 def lag_weights(spectra: dict[int, Spectrum], k: int) -> dict[int, float]:

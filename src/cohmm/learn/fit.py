@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from cohmm.model.hmm import HMM
 from cohmm.model.stationary import stationary_distribution
 
 DEAD = 1e-9
+LEAK = 1e-12
 PRIOR_STARTS = 10.0
 START_STEPS = 100
 
@@ -108,19 +109,42 @@ def as_hmm(point: Point, evidence: PairEvidence, smoothing: float) -> HMM:
             EvidenceWarning,
             stacklevel=3,
         )
-    extra = smoothing * len(evidence.seen)
-    share = (extra / (extra + evidence.n_pairs * prevalence))[:, None]
-    transmat = (1 - share) * point.theta / prevalence[:, None] + share * prevalence
     emission = np.zeros((len(prevalence), evidence.counts.n_symbols))
-    emission[:, evidence.seen] = (1 - share) * point.m.T + share * evidence.frequency
+    emission[:, evidence.seen] = point.m.T
+    transmat = point.theta / prevalence[:, None]
+    model = HMM(prevalence / prevalence.sum(), transmat, emission, evidence.counts.vocabulary)
     if smoothing > 0:
-        prevalence = stationary_distribution(transmat)
-    order = np.argsort(-prevalence, kind="stable")
+        frequency = np.zeros(model.n_symbols)
+        frequency[evidence.seen] = evidence.frequency
+        model = smoothed(model, evidence.n_pairs, frequency, smoothing)
     first = start_probability(
-        emission[:, evidence.seen].T, evidence.counts.start_counts[evidence.seen], prevalence
+        model.emissionprob[:, evidence.seen].T,
+        evidence.counts.start_counts[evidence.seen],
+        model.startprob,
     )
-    model = HMM(first, transmat, emission, evidence.counts.vocabulary)
+    order = np.argsort(-model.startprob, kind="stable")
+    model = HMM(first, model.transmat, model.emissionprob, model.vocabulary)
     return model.with_states(order)
+
+
+def prevalence_of(model: HMM) -> Floats:
+    """The stationary distribution; of a chain that falls into parts, as if it leaked a little."""
+    k = model.n_components
+    return stationary_distribution((1 - LEAK) * model.transmat + LEAK / k)
+
+
+def smoothed(model: HMM, n: float, frequency: Any, smoothing: float) -> HMM:
+    """A stationary model, as if every state had seen so much more of each symbol.
+
+    ``n`` is how many symbols were seen, and ``frequency`` (N,) how often each was, in proportion
+    to which symbols are added to a state, and states to those that follow it.
+    """
+    prevalence = np.maximum(prevalence_of(model), DEAD)
+    extra = smoothing * np.count_nonzero(frequency)
+    share = (extra / (extra + n * prevalence))[:, None]
+    transmat = (1 - share) * model.transmat + share * prevalence / prevalence.sum()
+    emission = (1 - share) * model.emissionprob + share * frequency / frequency.sum()
+    return HMM(stationary_distribution(transmat), transmat, emission, model.vocabulary)
 
 
 def start_probability(m: Floats, start_counts: Floats, prevalence: Floats) -> Floats:

@@ -22,6 +22,7 @@ from cohmm.kernels.compiled import Floats
 from cohmm.learn.acceleration import Point, State, squarem
 from cohmm.learn.evidence import Combine, PairEvidence
 from cohmm.learn.fit import PairFit, Progress, as_hmm
+from cohmm.learn.options import check_amounts, check_whole
 from cohmm.learn.pair_law import PairLaw, Statistics
 from cohmm.learn.penalty import held_out_penalty
 from cohmm.learn.start import starts
@@ -167,7 +168,10 @@ def min_volume(
     >>> all(distance < 1e-9 for distance in fit.model.distance(truth))
     True
     """
-    _check_arguments(penalty, max_iter, tol, n_init, smoothing)
+    check_whole(max_iter=max_iter, n_init=n_init)
+    check_amounts(tol=tol, smoothing=smoothing)
+    if penalty is not None and penalty != "auto":
+        check_amounts(penalty=penalty)
     term = volume_term(volume)
     with threadpool_limits(1, "blas"):  # the same sums for any number of threads
         evidence = PairEvidence.of(counts, lags, combine, n_components)
@@ -177,7 +181,7 @@ def min_volume(
             weight = float(PENALTY / np.sqrt(evidence.n_pairs) if penalty is None else penalty)
         problem = Problem(evidence.laws, evidence.weights, term, weight)
         runs = [
-            _run(problem, point, tol / evidence.n_pairs, max_iter, callback)
+            follow(problem, point, tol / evidence.n_pairs, max_iter, callback)
             for point in starts(evidence, n_init, random_state, start)
         ]
     state, converged, history = min(runs, key=lambda run: run[0].objective)
@@ -192,7 +196,7 @@ def min_volume(
     )
 
 
-def _run(
+def follow(
     problem: Problem,
     begin: Point,
     tol: float,
@@ -222,21 +226,5 @@ def _run(
 def _fit_quickly(evidence: PairEvidence, volume: Volume, penalty: float, begin: Point) -> Point:
     """The factors after a moderate number of passes, for choosing a penalty."""
     problem = Problem(evidence.laws, evidence.weights, volume, penalty)
-    state, _, _ = _run(problem, begin, 0.1 / evidence.n_pairs, 300, None)
+    state, _, _ = follow(problem, begin, 0.1 / evidence.n_pairs, 300, None)
     return state.point
-
-
-def _check_arguments(
-    penalty: object, max_iter: int, tol: float, n_init: int, smoothing: float
-) -> None:
-    if penalty is not None and penalty != "auto":
-        if isinstance(penalty, (str, bool)) or not isinstance(penalty, (int, float, np.number)):
-            raise ValueError(f"penalty must be a number, 'auto' or None, not {penalty!r}")
-        if not 0 <= penalty < np.inf:
-            raise ValueError(f"penalty must be finite and at least 0, not {penalty}")
-    for name, value in (("max_iter", max_iter), ("n_init", n_init)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise ValueError(f"{name} must be a whole number from 1, not {value!r}")
-    for name, number in (("tol", tol), ("smoothing", smoothing)):
-        if not 0 <= number < np.inf:
-            raise ValueError(f"{name} must be finite and at least 0, not {number!r}")

@@ -272,6 +272,14 @@ class HMM:
         theta = self.stationary()[:, None] * np.linalg.matrix_power(self.transmat, int(lag))
         return np.asarray(self.emissionprob.T @ theta @ self.emissionprob)
 
+    def triple_probability(self) -> Floats:
+        """P(symbol a at t, b at t + 1, c at t + 2) of the stationary chain, (N, N, N)."""
+        before = (self.emissionprob.T * self.stationary()) @ self.transmat
+        after = self.transmat @ self.emissionprob
+        n = self.n_symbols
+        pairs = before[:, None, :] * self.emissionprob.T
+        return np.asarray((pairs.reshape(n * n, -1) @ after).reshape(n, n, n))
+
     def align_to(self, other: HMM) -> HMM:
         """This model with its states in the order of the states of ``other`` they resemble."""
         self._check_comparable(other)

@@ -1,0 +1,114 @@
+"""Maximum likelihood of windows of three symbols, tied to one chain.
+
+Unlike `cohmm.learn.cpd_em`, all three factors of a triple are M and A of the same HMM.  The
+E step is EM's; instead of its M step, which needs thousands of passes, its expected counts
+serve as the gradient for `cohmm.learn.ascent`.  The maximum is the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from cohmm.evidence.triples import Triples
+from cohmm.kernels.compiled import Ints
+from cohmm.learn.ascent import Prior, Target, ascend, n_parameters
+from cohmm.learn.evidence import needs
+from cohmm.learn.fit import Fit, Progress, prevalence_of, smoothed
+from cohmm.learn.likelihood import WindowLikelihood
+from cohmm.learn.min_volume import EXACT
+from cohmm.learn.options import check_amounts, check_whole
+from cohmm.learn.square_roots import n_windows
+from cohmm.learn.tensor import tensor
+from cohmm.learn.triple_law import TripleLaw
+from cohmm.model.hmm import HMM
+
+PASSES = 20
+
+
+def window_em(
+    triples: Triples,
+    n_components: int | Literal["auto"],
+    *,
+    max_iter: int = 300,
+    tol: float = 1e-3,
+    smoothing: float = 0.1,
+    random_state: int | None = None,
+    start: HMM | None = None,
+    callback: Callable[[Progress], None] | None = None,
+) -> Fit:
+    """Learn an HMM from triple counts.
+
+    Parameters
+    ----------
+    triples : Triples
+        The evidence.
+    n_components : int or "auto"
+        Number of states; "auto": as many as stand out from the noise in the pairs.
+    max_iter : int
+        Passes over the triples, at most.
+    tol : float
+        Stop when less than this share of a nat is left to gain for every parameter.
+    smoothing : float
+        As in `cohmm.learn.min_volume`; an exact law gets none.
+    random_state : int, optional
+        Seed.
+    start : HMM, optional
+        Where to start, instead of at the answer of `cohmm.learn.tensor`.
+    callback : function of a `Progress`, optional
+        Called with every pass that led further.
+
+    >>> from cohmm import count_triples
+    >>> truth = HMM([.5, .5], [[.8, .2], [.2, .8]], [[.5, .3, .2], [.2, .3, .5]])
+    >>> y, _ = truth.sample(100_000, random_state=0)
+    >>> window_em(count_triples(y), 2, random_state=0).model.distance(truth).emission < 0.05
+    True
+    """
+    needs(Triples, triples, "window_em")
+    check_whole(max_iter=max_iter)
+    check_amounts(tol=tol, smoothing=smoothing)
+    if start is None:
+        start = tensor(triples, n_components, random_state=random_state).model
+    began = time.perf_counter()
+    history: list[Progress] = []
+    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
+        law = TripleLaw.of(triples, start.n_components)
+
+        def report(used: int, objective: float, log_likelihood: float) -> None:
+            divergence = law.negative_entropy - log_likelihood
+            seconds = time.perf_counter() - began
+            history.append(Progress(used, divergence, divergence, seconds=seconds))
+            if callback is not None:
+                callback(history[-1])
+
+        target = Target(
+            WindowLikelihood(law),
+            units=triples.n_triples,
+            symbols=3.0,
+            start_weight=1.0,
+            prior=Prior(),
+            windows=_sampler(triples, n_parameters(start), np.random.default_rng(random_state)),
+        )
+        begin = HMM(prevalence_of(start), start.transmat, start.emissionprob, start.vocabulary)
+        found = ascend(target, begin, passes=PASSES, max_iter=max_iter, tol=tol, report=report)
+    model = found.model
+    model = HMM(prevalence_of(model), model.transmat, model.emissionprob, model.vocabulary)
+    if smoothing > 0 and history[-1].divergence >= EXACT:
+        frequency = np.bincount(triples.triples[:, 1], triples.counts, minlength=model.n_symbols)
+        model = smoothed(model, triples.n_triples, frequency, smoothing)
+    order = np.argsort(-prevalence_of(model), kind="stable")
+    return Fit(model.with_states(order), found.converged, tuple(history), (history[-1].objective,))
+
+
+def _sampler(triples: Triples, parameters: int, rng: np.random.Generator) -> Callable[[], Ints]:
+    share = triples.counts / triples.n_triples
+
+    def sample() -> Ints:
+        chosen = rng.choice(len(share), n_windows(parameters), p=share)
+        return triples.triples[chosen].astype(np.int64)
+
+    return sample

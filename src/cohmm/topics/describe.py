@@ -1,0 +1,93 @@
+"""What topics look like: their top words, how much they differ, how much words are their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cohmm.kernels.compiled import Floats, Ints
+
+
+def top_codes(components: Any, n: int) -> Ints:
+    """The ``n`` most probable words of every topic, (K, n), the most probable first.
+
+    Of equally probable words the one with the smaller code comes first.
+
+    >>> top_codes([[.2, .5, .2, .1], [0, 0, 0, 1]], 3).tolist()
+    [[1, 0, 2], [3, 0, 1]]
+    """
+    components = _checked(components)
+    n_words = components.shape[1]
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= n_words:
+        raise ValueError(
+            f"the number of top words must be from 1 to {n_words}, the size of the vocabulary, "
+            f"not {n!r}"
+        )
+    out = np.empty((len(components), n), np.int64)
+    for k, row in enumerate(components):
+        # A whole sort of a large vocabulary, for a few words, would take the most time.
+        least = np.partition(row, n_words - n)[n_words - n]
+        candidates = np.flatnonzero(row >= least)
+        out[k] = candidates[np.argsort(-row[candidates], kind="stable")[:n]]
+    return out
+
+
+def top_words(components: Any, vocabulary: Sequence[Any], n: int = 10) -> list[list[Any]]:
+    """The ``n`` most probable words of every topic, as lists of words.
+
+    >>> top_words([[.2, .5, .3], [.6, .4, 0]], ["oil", "gold", "wheat"], n=2)
+    [['gold', 'wheat'], ['oil', 'gold']]
+    """
+    codes = top_codes(components, n)
+    if len(vocabulary) != np.shape(components)[1]:
+        raise ValueError(
+            f"there are {len(vocabulary)} words for {np.shape(components)[1]} columns of components"
+        )
+    return [[vocabulary[code] for code in row] for row in codes.tolist()]
+
+
+def diversity(components: Any, top: int = 25) -> float:
+    """The share of distinct words among the ``top`` words of all topics (Dieng et al., 2020).
+
+    1: no two topics share a top word; 1/K: all have the same.  A vocabulary of fewer words
+    than ``top`` has no such lists: give a smaller ``top``.
+
+    >>> diversity([[.5, .3, .2, 0], [.5, 0, .1, .4]], top=2)
+    0.75
+    """
+    codes = top_codes(components, top)
+    return len(np.unique(codes)) / codes.size
+
+
+def exclusivity(components: Any, top: int = 10) -> Floats:
+    """How much the ``top`` words of a topic are its own, (K,).
+
+    The mean over these words of P(word | topic) / sum_j P(word | topic j): 1 where no other
+    topic has them, 1/K where all topics have them alike.
+
+    >>> exclusivity([[.5, .5, 0], [0, .5, .5]], top=2)
+    array([0.75, 0.75])
+    """
+    codes = top_codes(components, top)
+    components = np.asarray(components, np.float64)
+    total = components.sum(axis=0)
+    share = components / np.where(total > 0, total, 1.0)
+    return np.asarray(np.take_along_axis(share, codes, axis=1).mean(axis=1))
+
+
+def _checked(components: Any) -> Floats:
+    components = np.asarray(components, dtype=np.float64)
+    if components.ndim != 2 or not components.size:
+        raise ValueError(
+            f"components have a row a topic and a column a word, not the shape {components.shape}"
+        )
+    if not np.isfinite(components).all() or (components < 0).any():
+        bad = ~(np.isfinite(components) & (components >= 0))
+        topic, word = np.argwhere(bad)[0]
+        raise ValueError(
+            f"components are probabilities; topic {topic}, word {word} has "
+            f"{components[topic, word]}"
+        )
+    return np.asarray(components)
