@@ -82,10 +82,10 @@ def compare(
     n = sum(map(len, training))
     frequencies = by_frequency(training).log_likelihood(test, unseen="missing") / len(test.symbols)
     print(f"| {name} | frequencies of symbols | {n:,} | 1 | {frequencies:.4f} | |", flush=True)
-    for options in (["--lags", "1"], ["--lags", lags]) if lags != "1" else (["--lags", "1"],):
-        model, seconds = by_command(training, k, options)
+    for choice in ("--no-refine", "--refine"):
+        model, seconds = by_command(training, k, ["--lags", lags, choice])
         held_out = model.log_likelihood(test, unseen="missing") / len(test.symbols)
-        label = f"cohmm fit, lags {options[1]}"
+        label = f"cohmm fit {choice}, lags {lags}"
         print(f"| {name} | {label} | {n:,} | {k} | {held_out:.4f} | {seconds:.1f} |", flush=True)
     some = Sequences.of(training[:theirs], vocabulary=model.vocabulary)
     column = some.symbols[:, None].astype(np.int64)

@@ -38,5 +38,5 @@ def test_real_data() -> None:
     if not (folder / "msnbc.tar.gz").is_file():
         pytest.skip("COHMM_DATA names no folder with msnbc.tar.gz and brown.zip")
     printed = quick("real_data.py")
-    assert "| msnbc | cohmm fit, lags 1,2,3 |" in printed
+    assert "| msnbc | cohmm fit --refine, lags 1,2,3 |" in printed
     assert "| Brown | hmmlearn" in printed
