@@ -111,6 +111,25 @@ def expected_counts(model: HMM, y: Codes) -> tuple[np.ndarray, np.ndarray, np.nd
     return starts / total, transitions / total, emissions / total
 
 
+def em_step(
+    model: HMM, sequences: Sequence[Codes], pseudo: Sequence[float] = (0.0, 0.0, 0.0)
+) -> tuple[float, HMM]:
+    """log P(sequences), and the model after one step of Baum and Welch, row by row."""
+    found = [expected_counts(model, y) for y in sequences]
+    tables = (model.startprob[None], model.transmat, model.emissionprob)
+    new = []
+    for table, parts, extra in zip(tables, zip(*found, strict=True), pseudo, strict=True):
+        counts = sum(parts).reshape(table.shape)
+        rows = []
+        for old, row in zip(table, counts, strict=True):
+            filled = [c + extra if p > 0 else 0.0 for c, p in zip(row, old, strict=True)]
+            total = math.fsum(filled)
+            rows.append([c / total for c in filled] if total > 0 else list(old))
+        new.append(rows)
+    log_prob = math.fsum(math.log(likelihood(model, y)) for y in sequences)
+    return log_prob, HMM(new[0][0], new[1], new[2])
+
+
 def forecast(model: HMM, y: Codes, steps: int) -> np.ndarray:
     """P(symbol h places behind the end | y): what y, gaps and the symbol make together."""
     rows = [

@@ -24,6 +24,7 @@ def quick(name: str) -> str:
     [
         ("inference.py", ["| Viterbi | deeptime |", "| forward (log-likelihood) | hmmlearn |"]),
         ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step"]),
+        ("refinement.py", ["Refinement (sticky)", "| refined, sparsity=1 |", "| baum_welch |"]),
         ("sparse_pass.py", ["| 100 |", "A fit, N="]),
     ],
 )

@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from cohmm import HMM, PairwiseHMM, SequenceKFold, Sequences, count_pairs
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
 from cohmm.learn.evidence import EvidenceWarning
+from cohmm.learn.refine import RefinedFit
 
 TRUTH = separable_hmm(12, 3, stay=0.6, random_state=0)
 
@@ -159,7 +160,7 @@ def test_auto_number_of_states(column: np.ndarray) -> None:
 
 def test_converged_means_converged(column: np.ndarray) -> None:
     assert PairwiseHMM(3, random_state=0).fit(column).converged_
-    short = PairwiseHMM(3, n_iter=2, random_state=0).fit(column)
+    short = PairwiseHMM(3, n_iter=2, refine=False, random_state=0).fit(column)
     assert not short.converged_
     assert not short.monitor_.converged
     assert short.n_iter_ <= 3
@@ -208,9 +209,148 @@ def test_every_option_reaches_the_learner(monkeypatch: pytest.MonkeyPatch) -> No
         assert seen[name] == value
 
 
+# -- refinement -----------------------------------------------------------------------------
+
+
+def test_unrefined_is_what_the_counts_give(column: np.ndarray) -> None:
+    plain = PairwiseHMM(3, refine=False, random_state=0).fit(column, LENGTHS)
+    counted = PairwiseHMM(3, refine=True, random_state=0)
+    counted.fit_counts(count_pairs(column, LENGTHS))
+    assert plain.model_ == counted.model_
+    for model in (plain, counted):
+        assert model.fit_ is model.pair_fit_
+        assert model.n_iter_ == model.pair_fit_.n_iter
+    partial = PairwiseHMM(3, refine=True, random_state=0).partial_fit(column, LENGTHS)
+    assert partial.fit_ is partial.pair_fit_
+    assert partial.model_ == plain.model_
+    partial.partial_fit(column)
+    assert partial.fit_ is partial.pair_fit_
+
+
+def test_refined_is_closer(column: np.ndarray) -> None:
+    plain = PairwiseHMM(3, refine=False, random_state=0).fit(column, LENGTHS)
+    fine = PairwiseHMM(3, refine=True, random_state=0).fit(column, LENGTHS)
+    assert fine.pair_fit_.model == plain.model_
+    assert fine.model_ == fine.fit_.model != plain.model_
+    assert isinstance(fine.fit_, RefinedFit)
+    assert fine.fit_.before == plain.model_
+    gained = fine.score(column, LENGTHS) - plain.score(column, LENGTHS)
+    assert gained > 1
+    assert fine.fit_.gained == pytest.approx(gained / 30_000)
+    assert fine.converged_
+    assert fine.n_iter_ == fine.fit_.n_iter < 60
+    distances = zip(fine.model_.distance(TRUTH), plain.model_.distance(TRUTH), strict=True)
+    assert all(refined < rough for refined, rough in distances)
+
+
+def test_auto_refines_what_is_small(column: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert PairwiseHMM().refine == "auto"
+    for limit, refined in ((30_000 * 9, True), (30_000 * 9 - 1, False)):
+        monkeypatch.setattr("cohmm.learn.refine.WORTHWHILE", limit)
+        model = PairwiseHMM(3, random_state=0).fit(column)
+        assert isinstance(model.fit_, RefinedFit) is refined
+        # Told to, or not to, it does not ask for the size.
+        told = PairwiseHMM(3, refine=not refined, random_state=0).fit(column)
+        assert isinstance(told.fit_, RefinedFit) is not refined
+
+
+def test_refined_after_unrefined_and_back(column: np.ndarray) -> None:
+    model = PairwiseHMM(3, random_state=0).fit(column)
+    assert isinstance(model.fit_, RefinedFit)
+    model.set_params(refine=False).fit(column)
+    assert model.fit_ is model.pair_fit_
+    assert model.model_ == model.pair_fit_.model
+
+
+def test_the_monitor_of_a_refined_model() -> None:
+    # With gaps: the history is of all the data, whatever is missing of it.
+    y, _ = TRUTH.sample(9000, random_state=1)
+    sequences = [[None if t % 5 == 0 else s for t, s in enumerate(part)] for part in np.split(y, 3)]
+    model = PairwiseHMM(3, smoothing=0.0, refine=True, random_state=0).fit(sequences)
+    history = list(model.monitor_.history)
+    assert history == sorted(history)
+    assert len(history) >= 2
+    assert model.monitor_.iter == model.n_iter_
+    assert model.monitor_.converged == model.converged_
+    # The prior of the starts is worth ten sequences, of three states.
+    prior = model.score(sequences) - history[-1]
+    assert 10 * np.log(2) < prior < 10 * np.log(10)
+    plain = PairwiseHMM(3, smoothing=0.0, refine=False, random_state=0).fit(sequences)
+    assert plain.monitor_.history[-1] != history[-1]
+    assert list(plain.monitor_.history) == sorted(plain.monitor_.history)
+
+
+def test_sparsity_reaches_the_refinement() -> None:
+    truth = random_hmm(60, 4, zeros=0.7, stay=0.2, random_state=0)
+    y, _ = truth.sample(10_000, random_state=1)
+    plain, sparsely = (PairwiseHMM(4, sparsity=s, random_state=0).fit(y) for s in (0.0, 1.0))
+    assert plain.pair_fit_.model == sparsely.pair_fit_.model
+    assert sparsely.model_.distance(truth).emission < plain.model_.distance(truth).emission
+
+
+def test_every_option_reaches_the_refinement(
+    column: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[str, Any] = {}
+
+    def spy(model: HMM, data: Sequences, **options: Any) -> Any:
+        seen.update(options, model=model, length=len(data.symbols))
+        raise InterruptedError
+
+    monkeypatch.setattr("cohmm.hmm.refine", spy)
+    chosen = {"sparsity": 0.7, "smoothing": 0.3, "random_state": 9}
+    model = PairwiseHMM(3, verbose=True, **chosen)
+    with pytest.raises(InterruptedError):
+        model.fit(column)
+    for name, value in chosen.items():
+        assert seen[name] == value
+    assert seen["model"] == model.pair_fit_.model
+    assert seen["length"] == 30_000
+    assert seen["callback"] is not None
+
+
+@pytest.mark.parametrize("wrong", ["yes", 2, None, "Auto"])
+def test_refine_is_yes_no_or_auto(wrong: Any) -> None:
+    with pytest.raises(ValueError, match=f"refine must be True, False or 'auto', not {wrong!r}"):
+        PairwiseHMM(1, refine=wrong).fit([0, 1, 0])
+
+
+def test_bad_sparsity() -> None:
+    with pytest.raises(ValueError, match="sparsity must be finite and at least 0, not -1"):
+        PairwiseHMM(1, sparsity=-1).fit([0, 1, 0])
+
+
+@pytest.mark.filterwarnings("ignore::cohmm.learn.evidence.EvidenceWarning")
+@pytest.mark.parametrize(
+    "data", [[[0, 1, 0, 1, 1, 0], [2]], [[0, 1, 0, 1, 1, 0, None, 2, None, 0, 1]]]
+)
+def test_a_symbol_that_is_in_no_pair(data: Any) -> None:
+    # Pairs cannot know it, and give it no probability; the data itself can.
+    rough = PairwiseHMM(1, refine=False, random_state=0).fit(data)
+    assert rough.emissionprob_[0, 2] == 0
+    fine = PairwiseHMM(1, smoothing=0.0, random_state=0).fit(data)
+    symbols = [s for sequence in data for s in sequence if s is not None]
+    np.testing.assert_allclose(
+        fine.emissionprob_[0], np.bincount(symbols) / len(symbols), atol=0.01
+    )
+
+
+def test_sequences_that_leave_states_for_good() -> None:
+    # Smoothing must know states by how often they were seen, not by the long run.
+    truth = HMM([1, 0], [[0.9, 0.1], [0, 1]], [[0.6, 0.3, 0.1], [0, 0.2, 0.8]])
+    sequences = [truth.sample(30, random_state=seed)[0] for seed in range(200)]
+    rough = PairwiseHMM(2, refine=False, random_state=0).fit(sequences)
+    fine = PairwiseHMM(2, random_state=0).fit(sequences)
+    assert fine.score(sequences) > rough.score(sequences) + 50
+    assert fine.score(sequences) > truth.log_likelihood(sequences) - 30
+    assert max(fine.model_.distance(truth)) < 0.05
+
+
 def test_clone_and_parameters() -> None:
-    model = PairwiseHMM(4, lags=(1, 2), penalty=0.1, random_state=3)
+    model = PairwiseHMM(4, lags=(1, 2), penalty=0.1, refine=False, sparsity=0.5, random_state=3)
     copy = clone(model)
+    assert copy.refine is False
+    assert copy.sparsity == 0.5
     assert copy.get_params() == model.get_params()
     assert copy.set_params(n_components=2).n_components == 2
     with pytest.raises(Exception, match="not fitted"):

@@ -18,7 +18,7 @@ from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.evidence import Combine
 from cohmm.learn.fit import Fit, PairFit, Progress
 from cohmm.learn.min_volume import min_volume
-from cohmm.learn.refine import refine, worthwhile
+from cohmm.learn.refine import RefinedFit, refine, worthwhile
 from cohmm.learn.volume import Volume
 from cohmm.model.hmm import HMM
 
@@ -160,10 +160,12 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"refine must be True, False or 'auto', not {self.refine!r}")
         data = self._sequences(X, _lengths(y, lengths))
         self.fit_counts(count_pairs(data, lags=self.lags))
-        small = worthwhile(len(data.symbols), self.model_.n_components)
-        if self.refine is True or (self.refine and small):
+        wanted = self.refine
+        if wanted == "auto":
+            wanted = worthwhile(len(data.symbols), self.model_.n_components)
+        if wanted:
             self.fit_ = refine(
-                self.model_,
+                _with_lonely_symbols(self.model_, data),
                 data,
                 sparsity=self.sparsity,
                 smoothing=self.smoothing,
@@ -251,9 +253,10 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def monitor_(self) -> Monitor:
         """Convergence under hmmlearn's names."""
         self._fitted()
-        n = self.counts_.n_pairs(min(self.counts_.lags))
-        if self.fit_ is not self.pair_fit_:
-            n = float(self.counts_.symbol_counts.sum())
+        if isinstance(self.fit_, RefinedFit):
+            n = float(self.fit_.length)
+        else:
+            n = self.counts_.n_pairs(min(self.counts_.lags))
         history = tuple(-n * step.objective for step in self.fit_.history)
         return Monitor(history, self.n_iter_, self.converged_, self.tol)
 
@@ -392,6 +395,16 @@ def _with_symbols(model: HMM, counts: Cooccurrence) -> HMM:
         places = np.array([where[label] for label in model.vocabulary])
     emission[:, places] = model.emissionprob
     return HMM(model.startprob, model.transmat, emission, counts.vocabulary)
+
+
+def _with_lonely_symbols(model: HMM, data: Sequences) -> HMM:
+    """``model`` with symbols that occur, but in no pair, as frequent in each state as overall."""
+    seen = np.bincount(data.symbols[data.symbols >= 0], minlength=model.n_symbols)
+    lonely = np.where(model.emissionprob.any(axis=0), 0, seen / seen.sum())
+    if not lonely.any():
+        return model
+    emission = (1 - lonely.sum()) * model.emissionprob + lonely
+    return HMM(model.startprob, model.transmat, emission, model.vocabulary)
 
 
 def _print_progress(step: Progress) -> None:

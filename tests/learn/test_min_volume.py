@@ -313,7 +313,7 @@ def test_no_pairs() -> None:
     [
         ({"penalty": -1.0}, "at least 0, not -1.0"),
         ({"penalty": np.nan}, "finite and at least 0"),
-        ({"penalty": "much"}, "a number, 'auto' or None, not 'much'"),
+        ({"penalty": "much"}, "penalty must be a number, 'auto' or None, not 'much'"),
         ({"max_iter": 0}, "max_iter must be a whole number from 1, not 0"),
         ({"n_init": 1.5}, "n_init must be a whole number from 1, not 1.5"),
         ({"tol": -1}, "tol must be finite"),

@@ -13,13 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.learn.likelihood import Likelihood
+from cohmm.learn.likelihood import Likelihood, visits
 from cohmm.learn.quasi_newton import Evaluated, minimise
 from cohmm.learn.square_roots import SquareRoots
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
 
 REVIVED = 1e-4
+LEAST = 1e-12
 _NOTHING = Counts(np.zeros(0), np.zeros(0), np.zeros(0))
 
 
@@ -72,6 +73,8 @@ class Ascent(NamedTuple):
     converged: bool
     n_iter: int
     """Passes over the evidence."""
+    visited: Floats
+    """The share of all places that each state is expected to be at, (K,)."""
 
 
 Report = Callable[[int, float, float], None]
@@ -101,8 +104,8 @@ def ascend(
         _round(climb, min(passes, left), enough / passes)
         gains.append(before - climb.best.objective)
         if left >= passes and _left_to_gain(gains) < enough:
-            return Ascent(climb.best.model, True, climb.used)
-    return Ascent(climb.best.model, False, climb.used)
+            return climb.end(converged=True)
+    return climb.end(converged=False)
 
 
 def n_parameters(model: HMM) -> int:
@@ -140,12 +143,15 @@ class _Climb:
                 self.report(self.used, value, found.log_likelihood)
         return visited
 
+    def end(self, *, converged: bool) -> Ascent:
+        return Ascent(self.best.model, converged, self.used, visits(self.best.counts))
+
 
 def _round(climb: _Climb, passes: int, tol: float) -> None:
     """Quasi-Newton steps from the best model so far, with a curvature of its own."""
     best, target = climb.best, climb.target
     model = revived(best.model, best.counts)
-    chart = SquareRoots.around(model, target.start_weight)
+    chart = SquareRoots.around(model, visits(best.counts), target.start_weight)
 
     def objective(point: Floats) -> tuple[float, Floats]:
         visited = climb.evaluate(chart.model(point))
@@ -166,12 +172,19 @@ def _left_to_gain(gains: list[float]) -> float:
 
 
 def revived(model: HMM, counts: Counts) -> HMM:
-    """``model`` with `REVIVED` for entries below it whose growth raises the likelihood."""
+    """``model`` with more of the small entries whose growth raises the likelihood.
+
+    As much as Newton's step along the entry would give, with the curvature that it has if all
+    occurrences of the symbol are alike, and `REVIVED` at most: more than that would cost what
+    a whole round gains.
+    """
 
     def one(table: Floats, count: Floats) -> Floats:
-        ratio = np.divide(count, table, out=np.zeros_like(count), where=table > 0)
-        up = (table < REVIVED) & (ratio > count.sum(axis=-1, keepdims=True))
-        table = np.where(up, REVIVED, table)
+        total = np.maximum(count.sum(axis=-1, keepdims=True), LEAST)
+        ratio = np.divide(count, table, out=np.zeros_like(count), where=table > 0) / total
+        ratio = np.maximum(ratio, 1.0)
+        step = count.sum(axis=0) / total * (ratio - 1) / ratio**2
+        table = np.where(table > 0, np.maximum(table, np.minimum(step, REVIVED)), table)
         return np.asarray(table / table.sum(axis=-1, keepdims=True))
 
     return HMM(

@@ -133,13 +133,16 @@ def prevalence_of(model: HMM) -> Floats:
     return stationary_distribution((1 - LEAK) * model.transmat + LEAK / k)
 
 
-def smoothed(model: HMM, n: float, frequency: Any, smoothing: float) -> HMM:
+def smoothed(
+    model: HMM, n: float, frequency: Any, smoothing: float, visited: Floats | None = None
+) -> HMM:
     """A stationary model, as if every state had seen so much more of each symbol.
 
     ``n`` is how many symbols were seen, and ``frequency`` (N,) how often each was, in proportion
-    to which symbols are added to a state, and states to those that follow it.
+    to which symbols are added to a state, and states to those that follow it.  ``visited`` (K,)
+    is how often each state was, where that is not the stationary distribution.
     """
-    prevalence = np.maximum(prevalence_of(model), DEAD)
+    prevalence = np.maximum(prevalence_of(model) if visited is None else visited, DEAD)
     extra = smoothing * np.count_nonzero(frequency)
     share = (extra / (extra + n * prevalence))[:, None]
     transmat = (1 - share) * model.transmat + share * prevalence / prevalence.sum()

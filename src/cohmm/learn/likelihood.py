@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from cohmm.evidence.sequences import Sequences
+from cohmm.kernels.compiled import Floats
 from cohmm.learn.triple_law import TripleLaw
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
@@ -23,6 +24,16 @@ class Expected(NamedTuple):
     """Nats a symbol, or a window."""
     counts: Counts
     """Expected starts, transitions and emissions, a symbol or a window."""
+
+
+def visits(counts: Counts) -> Floats:
+    """The share of all places that each state is expected to be at, (K,).
+
+    Near the stationary distribution where sequences are long.  Where they are short, and above
+    all where the chain leaves states for good, it is this that says how much was seen of a state.
+    """
+    seen = counts.starts + counts.transitions.sum(axis=0)
+    return np.asarray(seen / seen.sum())
 
 
 class Likelihood(Protocol):

@@ -171,6 +171,8 @@ def min_volume(
     check_whole(max_iter=max_iter, n_init=n_init)
     check_amounts(tol=tol, smoothing=smoothing)
     if penalty is not None and penalty != "auto":
+        if isinstance(penalty, str):
+            raise ValueError(f"penalty must be a number, 'auto' or None, not {penalty!r}")
         check_amounts(penalty=penalty)
     term = volume_term(volume)
     with threadpool_limits(1, "blas"):  # the same sums for any number of threads

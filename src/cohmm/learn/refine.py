@@ -21,10 +21,11 @@ from threadpoolctl import threadpool_limits
 
 from cohmm.evidence.sequences import Sequences
 from cohmm.evidence.triples import MOST_SYMBOLS, Triples, triple_counts
+from cohmm.kernels.compiled import Floats
 from cohmm.learn.ascent import Prior, Target, ascend, n_parameters
-from cohmm.learn.evidence import EvidenceWarning
+from cohmm.learn.evidence import EvidenceWarning, needs_sequences
 from cohmm.learn.fit import PRIOR_STARTS, Fit, Progress, prevalence_of, smoothed
-from cohmm.learn.likelihood import SequenceLikelihood, WindowLikelihood
+from cohmm.learn.likelihood import SequenceLikelihood, WindowLikelihood, visits
 from cohmm.learn.options import check_amounts, check_whole
 from cohmm.learn.square_roots import sample_windows
 from cohmm.learn.triple_law import TripleLaw
@@ -53,11 +54,14 @@ class RefinedFit(Fit):
         Log-likelihood gained since, nats a symbol, smoothing included.
     window_passes : int
         Passes over the triples; 0 where they would have saved nothing.
+    length : int
+        Symbols in the data, the missing included: what the objective is a share of.
     """
 
     before: HMM = field(repr=False)
     gained: float
     window_passes: int
+    length: int
 
 
 def refine(
@@ -110,7 +114,13 @@ def refine(
     """
     check_amounts(sparsity=sparsity, smoothing=smoothing, tol=tol)
     check_whole(max_iter=max_iter)
+    needs_sequences(data, "refine")
     data = model.read(data)
+    if triples is not None and (triples.n_symbols, triples.vocabulary) != (
+        model.n_symbols,
+        model.vocabulary,
+    ):
+        raise ValueError(f"{triples} are not of the symbols of {model}: count those of the data")
     rng = np.random.default_rng(random_state)
     began = time.perf_counter()
     history: list[Progress] = []
@@ -123,23 +133,27 @@ def refine(
             callback(history[-1])
 
     with threadpool_limits(1, "blas"):  # the same sums for any number of threads
+        likelihood = SequenceLikelihood(data)
+        first = likelihood.expected(model)
+        visited = visits(first.counts)
         target = Target(
-            SequenceLikelihood(data),
+            likelihood,
             units=n,
             symbols=1.0,
             start_weight=(n_sequences + PRIOR_STARTS) / n,
-            prior=Prior(PRIOR_STARTS * prevalence_of(model), sparsity, FLOOR / model.n_symbols),
+            prior=Prior(
+                PRIOR_STARTS * visited * (model.startprob > 0), sparsity, FLOOR / model.n_symbols
+            ),
             windows=lambda: sample_windows(data, n_parameters(model), rng),
         )
-        log_before = model.log_likelihood(data)
-        start, window_passes = _by_windows(_opened(model), data, triples, target)
-        if start.log_likelihood(data) < log_before:
+        start, window_passes = _by_windows(_opened(model), visited, data, triples, target)
+        if start.log_likelihood(data) < n * first.log_likelihood:
             start = model
         found = ascend(target, start, passes=PASSES, max_iter=max_iter, tol=tol, report=report)
     refined = found.model
     if smoothing > 0:
         frequency = np.bincount(data.symbols[data.symbols >= 0], minlength=model.n_symbols)
-        spread = smoothed(refined, n, frequency, smoothing)
+        spread = smoothed(refined, n, frequency, smoothing, found.visited)
         refined = replace(spread, startprob=refined.startprob)
     refined = refined.with_states(np.argsort(-prevalence_of(refined), kind="stable"))
     return RefinedFit(
@@ -148,8 +162,9 @@ def refine(
         history=tuple(history),
         starts=(history[-1].objective,),
         before=model,
-        gained=(refined.log_likelihood(data) - log_before) / n,
+        gained=refined.log_likelihood(data) / n - first.log_likelihood,
         window_passes=window_passes,
+        length=n,
     )
 
 
@@ -167,7 +182,7 @@ def _opened(model: HMM) -> HMM:
 
 
 def _by_windows(
-    model: HMM, data: Sequences, triples: Triples | None, target: Target
+    model: HMM, visited: Floats, data: Sequences, triples: Triples | None, target: Target
 ) -> tuple[HMM, int]:
     """Stage 1, if the triples are few beside the symbols; the model, and the passes made."""
     n = len(data.symbols)
@@ -175,13 +190,14 @@ def _by_windows(
         triples = triple_counts(data)
     if triples is None or not 0 < len(triples.counts) < MOST_DISTINCT * n:
         return model, 0
-    with warnings.catch_warnings():  # of states that cannot be seen: the pairs have told
+    with warnings.catch_warnings():  # of symbols never seen: the pairs have told
         warnings.simplefilter("ignore", EvidenceWarning)
-        law = TripleLaw.of(triples, model.n_components)
+        law = TripleLaw.of(triples, 1)  # how many states there are is not in question
+    # No sparsity yet: zeros that are preferred too early are not left again.
     windows = target._replace(
         likelihood=WindowLikelihood(law), symbols=3.0, start_weight=1.0, prior=Prior()
     )
-    begin = HMM(prevalence_of(model), model.transmat, model.emissionprob, model.vocabulary)
+    begin = HMM(visited, model.transmat, model.emissionprob, model.vocabulary)
     found = ascend(
         windows,
         begin,

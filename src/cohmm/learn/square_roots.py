@@ -2,7 +2,7 @@
 
     c = sqrt(w start),   b = sqrt(pi A),   a = sqrt(pi M)
 
-with weights w and pi (the stationary distribution) frozen.  Signs are free, and any vector is
+with weights w and pi (how often a state is visited) frozen.  Signs are free, and any vector is
 a model: A = b^2 / its row sums, and so on.  In these coordinates the information in a chain
 whose states are known is four times the identity, so what a preconditioner has to mend is
 only what the states being hidden takes away; an entry that tends to zero gets there in a
@@ -20,7 +20,6 @@ from scipy import linalg
 
 from cohmm.evidence.sequences import Sequences
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.learn.fit import prevalence_of
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
 
@@ -53,9 +52,9 @@ class SquareRoots:
     start_weight: float
 
     @classmethod
-    def around(cls, model: HMM, start_weight: float) -> SquareRoots:
-        """The chart whose weights are those of ``model``."""
-        return cls(model, np.maximum(prevalence_of(model), RAREST), start_weight)
+    def around(cls, model: HMM, visited: Floats, start_weight: float) -> SquareRoots:
+        """The chart for models like ``model``, which visits its states so often."""
+        return cls(model, np.maximum(visited, RAREST), start_weight)
 
     def of(self, model: HMM) -> Floats:
         """The coordinates of a model, one vector."""
@@ -105,7 +104,7 @@ class SquareRoots:
     def scores(self, point: Floats, model: HMM, windows: Ints) -> Singles:
         """The gradient of the log-likelihood of every window by itself, (n, P), float32.
 
-        A window starts in the stationary distribution; the starts of sequences get no score.
+        A window begins in state k as often as k is visited; the starts of sequences get no score.
         """
         c, b, a = self._parts(point)
         trans, m = model.transmat, model.emissionprob.T

@@ -25,9 +25,10 @@ from cohmm.learn.options import check_amounts, check_whole
 from cohmm.learn.square_roots import n_windows
 from cohmm.learn.tensor import tensor
 from cohmm.learn.triple_law import TripleLaw
-from cohmm.model.hmm import HMM
+from cohmm.model.hmm import HMM, ImpossibleObservation
 
 PASSES = 20
+CHUNK = 2**16  # triples looked at together
 
 
 def window_em(
@@ -71,7 +72,9 @@ def window_em(
     needs(Triples, triples, "window_em")
     check_whole(max_iter=max_iter)
     check_amounts(tol=tol, smoothing=smoothing)
-    if start is None:
+    if start is not None:
+        _check_start(start, triples, n_components)
+    else:
         start = tensor(triples, n_components, random_state=random_state).model
     began = time.perf_counter()
     history: list[Progress] = []
@@ -99,9 +102,29 @@ def window_em(
     model = HMM(prevalence_of(model), model.transmat, model.emissionprob, model.vocabulary)
     if smoothing > 0 and history[-1].divergence >= EXACT:
         frequency = np.bincount(triples.triples[:, 1], triples.counts, minlength=model.n_symbols)
-        model = smoothed(model, triples.n_triples, frequency, smoothing)
+        model = smoothed(model, triples.n_triples, frequency, smoothing, found.visited)
     order = np.argsort(-prevalence_of(model), kind="stable")
     return Fit(model.with_states(order), found.converged, tuple(history), (history[-1].objective,))
+
+
+def _check_start(start: HMM, triples: Triples, n_components: int | Literal["auto"]) -> None:
+    if n_components not in ("auto", start.n_components):
+        raise ValueError(f"start has {start.n_components} states, n_components={n_components}")
+    if (start.n_symbols, start.vocabulary) != (triples.n_symbols, triples.vocabulary):
+        raise ValueError(f"start, {start}, is not of the symbols of {triples}")
+    before = (start.emissionprob.T * prevalence_of(start)) @ start.transmat
+    after = start.emissionprob.T @ start.transmat.T
+    for first in range(0, len(triples.counts), CHUNK):
+        a, b, c = triples.triples[first : first + CHUNK].T
+        expected = np.einsum("ik,ik,ik->i", before[a], start.emissionprob.T[b], after[c])
+        lost = np.flatnonzero((expected == 0) & (triples.counts[first : first + CHUNK] > 0))
+        if len(lost):
+            codes = triples.triples[first + lost[0]].tolist()
+            words = triples.vocabulary
+            triple = tuple(codes if words is None else [words[code] for code in codes])
+            raise ImpossibleObservation(
+                f"the triple {triple} has probability zero in start: no climb leads away from that"
+            )
 
 
 def _sampler(triples: Triples, parameters: int, rng: np.random.Generator) -> Callable[[], Ints]:

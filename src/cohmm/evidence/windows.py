@@ -1,0 +1,287 @@
+"""Counts of windows: so many symbols before, one in the middle, as many after."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from cohmm import storage
+from cohmm.evidence.sequences import Sequences, Unseen
+from cohmm.evidence.vocabulary import Vocabulary, as_vocabulary, codes_in, unite
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.threads import run, split
+
+PART = 2**20
+KEY_BITS = 62  # a window must be a number that 64 bits hold
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """The windows of 2 tau + 1 symbols that occur, and how often.
+
+    Parameters
+    ----------
+    windows : int32 array, (n, 2 tau + 1)
+        The distinct windows, in order.
+    counts : int64 or float64 array, (n,)
+        How often each occurs; whole numbers where windows were counted.
+    n_symbols : int
+        N, the number of symbols.
+    vocabulary : tuple or None
+        The labels of the symbols, where they have labels.
+
+    >>> count_windows([0, 1, 0, 1, 0, 1]) + count_windows([1, 1, 0, 1, 0])
+    Windows(2 symbols, tau=2, 3 distinct of 3 windows)
+    """
+
+    windows: Ints
+    counts: Ints | Floats
+    n_symbols: int
+    vocabulary: Vocabulary | None = None
+
+    def __post_init__(self) -> None:
+        shape = self.windows.shape
+        if len(shape) != 2 or shape[0] != len(self.counts) or shape[1] < 3 or shape[1] % 2 == 0:
+            raise ValueError(
+                f"{len(self.counts)} counts need windows of the shape ({len(self.counts)}, "
+                f"2 tau + 1), not {shape}"
+            )
+        if len(self.windows) and not 0 <= self.windows.min() <= self.windows.max() < self.n_symbols:
+            raise ValueError(
+                f"the windows are of symbols from {self.windows.min()} to {self.windows.max()}: "
+                f"there are {self.n_symbols}, from 0"
+            )
+        if self.counts.dtype not in (np.int64, np.float64):
+            raise ValueError(f"counts must be int64 or float64, not {self.counts.dtype}")
+        wrong = ~(np.isfinite(self.counts) & (self.counts >= 0))
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise ValueError(
+                f"the count of the window {tuple(self.windows[place].tolist())} is "
+                f"{self.counts[place]}: it must be finite and at least 0"
+            )
+        if self.vocabulary is not None and len(self.vocabulary) != self.n_symbols:
+            raise ValueError(
+                f"there are {len(self.vocabulary)} labels for {self.n_symbols} symbols"
+            )
+
+    @classmethod
+    def from_probability(
+        cls, law: Any, n_windows: float = 10**9, *, vocabulary: Iterable[Any] | None = None
+    ) -> Windows:
+        """A given law, as if ``n_windows`` windows had been counted.
+
+        ``law`` is (N^tau, N, N^tau), as `cohmm.learn.window_law.window_probability` gives it:
+        the symbols before, in the order in which they were seen, as one number of base N; the
+        symbol in the middle; those after it.
+
+        >>> law = np.zeros((4, 2, 4))
+        >>> law[1, 1, 2] = 1  # always 0, 1, then 1, then 1, 0
+        >>> Windows.from_probability(law, n_windows=8).windows
+        array([[0, 1, 1, 1, 0]], dtype=int32)
+        """
+        if not 0 < n_windows < np.inf:
+            raise ValueError(f"n_windows must be finite and above 0, not {n_windows}")
+        cube, n, tau = _checked_law(law)
+        keys = np.flatnonzero(cube)
+        labels = None if vocabulary is None else as_vocabulary(vocabulary)
+        counts = cube.ravel()[keys] * float(n_windows)
+        return cls(_symbols_of(keys, n, 2 * tau + 1), counts, n, labels)
+
+    @property
+    def tau(self) -> int:
+        """How many symbols are on either side of the middle."""
+        return int(self.windows.shape[1] // 2)
+
+    @property
+    def n_windows(self) -> float:
+        """How many windows were counted; a whole number, unless a law was given."""
+        total: float = self.counts.sum().item()
+        return total
+
+    @property
+    def past(self) -> Ints:
+        """The symbols before the middle as one number, (n,), below N^tau."""
+        return keys_of(self.windows[:, : self.tau], self.n_symbols)
+
+    @property
+    def middle(self) -> Ints:
+        """The symbol in the middle, (n,)."""
+        return self.windows[:, self.tau]
+
+    @property
+    def future(self) -> Ints:
+        """The symbols after the middle as one number, (n,), below N^tau."""
+        return keys_of(self.windows[:, self.tau + 1 :], self.n_symbols)
+
+    def __add__(self, other: object) -> Windows:
+        if isinstance(other, int) and other == 0:  # so that sum() works
+            return self
+        if not isinstance(other, Windows):
+            return NotImplemented
+        if self.tau != other.tau:
+            raise ValueError(f"windows of tau={self.tau} and of tau={other.tau} do not add up")
+        if (self.vocabulary is None) != (other.vocabulary is None):
+            raise ValueError("counts of labels and counts of numbers do not add up")
+        if self.vocabulary is None:
+            vocabulary, n = None, max(self.n_symbols, other.n_symbols)
+        else:
+            vocabulary = unite(self.vocabulary, cast(Vocabulary, other.vocabulary))
+            n = len(vocabulary)
+        _check_size(n, self.tau)
+        keys = np.concatenate([self._keys(vocabulary, n), other._keys(vocabulary, n)])
+        keys, counts = _merge(keys, np.concatenate([self.counts, other.counts]))
+        return Windows(_symbols_of(keys, n, 2 * self.tau + 1), counts, n, vocabulary)
+
+    __radd__ = __add__
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Windows):
+            return NotImplemented
+        return (
+            self.n_symbols == other.n_symbols
+            and self.vocabulary == other.vocabulary
+            and self.counts.dtype == other.counts.dtype
+            and np.array_equal(self.windows, other.windows)
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _keys(self, vocabulary: Vocabulary | None, n: int) -> Ints:
+        windows = self.windows
+        if vocabulary is not None and vocabulary != self.vocabulary:
+            windows = codes_in(cast(Vocabulary, self.vocabulary), vocabulary)[windows]
+        return keys_of(windows, n)
+
+    def __repr__(self) -> str:
+        return (
+            f"Windows({self.n_symbols:,} symbols, tau={self.tau}, {len(self.counts):,} distinct "
+            f"of {self.n_windows:,.0f} windows)"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file, whole or not at all."""
+        header = {"n_symbols": self.n_symbols, "vocabulary": self.vocabulary}
+        storage.save(path, "windows", header, {"windows": self.windows, "counts": self.counts})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Windows:
+        """Read counts that `save` wrote."""
+        header, arrays = storage.load(path, "windows")
+
+        def build() -> Windows:
+            labels = header["vocabulary"]
+            vocabulary = None if labels is None else as_vocabulary(labels)
+            return cls(arrays["windows"], arrays["counts"], header["n_symbols"], vocabulary)
+
+        return cast(Windows, storage.reading(path, build))
+
+
+def count_windows(
+    X: Any,
+    lengths: Iterable[int] | None = None,
+    tau: int = 2,
+    *,
+    vocabulary: Iterable[Any] | None = None,
+    n_symbols: int | None = None,
+    unseen: Unseen = "error",
+) -> Windows:
+    """Count 2 tau + 1 symbols in a row, in one pass; the data as `Sequences.of` reads it.
+
+    Windows never cross the border of two sequences, nor count where a symbol is missing.
+
+    >>> count_windows([0, 1, 0, 1, 0, 1, 0]).windows
+    array([[0, 1, 0, 1, 0],
+           [1, 0, 1, 0, 1]], dtype=int32)
+    """
+    data = Sequences.of(X, lengths, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen)
+    counts = window_counts(data, tau)
+    if not len(counts.counts):
+        raise ValueError(
+            f"there is no window: {len(data)} sequences, the longest of {data.lengths.max()} "
+            f"symbols, never have {2 * tau + 1} observations in a row; a smaller tau needs fewer"
+        )
+    return counts
+
+
+def window_counts(data: Sequences, tau: int = 2) -> Windows:
+    """`count_windows` of `Sequences`, where counting no window at all is no mistake."""
+    if isinstance(tau, bool) or not isinstance(tau, (int, np.integer)) or tau < 1:
+        raise ValueError(f"tau must be a whole number from 1, not {tau!r}")
+    n, width = data.n_symbols, 2 * int(tau) + 1
+    _check_size(n, int(tau))
+    last = len(data.symbols) - width + 1  # windows begin before this place
+
+    def count(first: int, stop: int) -> tuple[Ints, Ints]:
+        symbols = data.symbols[first : stop + width - 1]
+        keys = np.zeros(stop - first, np.int64)
+        missing = np.zeros(stop - first, bool)
+        for i in range(width):
+            here = symbols[i : i + len(keys)]
+            keys = keys * n + here
+            missing |= here < 0
+        places = np.arange(first, stop)
+        ends = data.offsets[np.searchsorted(data.offsets, places, side="right")]
+        return np.unique(keys[~missing & (places + width <= ends)], return_counts=True)
+
+    found = run(count, split(max(last, 0), -(-max(last, 0) // PART)))
+    keys, counts = _merge(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+    return Windows(_symbols_of(keys, n, width), counts, n, data.vocabulary)
+
+
+def keys_of(windows: Ints, n: int) -> Ints:
+    """Rows of symbols as numbers of base ``n``."""
+    keys = np.zeros(len(windows), np.int64)
+    for column in windows.T:
+        keys = keys * n + column
+    return keys
+
+
+def _symbols_of(keys: Ints, n: int, width: int) -> Ints:
+    """The inverse of `keys_of`, (len(keys), width)."""
+    powers = n ** np.arange(width - 1, -1, -1, dtype=np.int64)
+    return (keys[:, None] // powers % n).astype(np.int32)
+
+
+def _merge(keys: Ints, counts: Ints | Floats) -> tuple[Ints, Ints | Floats]:
+    """Distinct keys in order, with the sums of their counts."""
+    order = np.argsort(keys, kind="stable")
+    keys, counts = keys[order], counts[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    return keys[first], np.add.reduceat(counts, first) if len(first) else counts
+
+
+def _check_size(n: int, tau: int) -> None:
+    if (2 * tau + 1) * np.log2(max(n, 2)) > KEY_BITS:
+        most = int(2 ** (KEY_BITS / (2 * tau + 1)))
+        raise ValueError(
+            f"windows of {2 * tau + 1} among {n:,} symbols cannot be counted: tau={tau} allows "
+            f"{most:,} symbols at most"
+        )
+
+
+def _checked_law(law: Any) -> tuple[Floats, int, int]:
+    """The law, N and tau."""
+    try:
+        cube = np.array(law, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"a window law must be an array of numbers, not {law!r}") from None
+    n = cube.shape[1] if cube.ndim == 3 else 0
+    tau = 1
+    while n > 1 and n**tau < len(cube):
+        tau += 1
+    if n < 1 or cube.shape != (n**tau, n, n**tau):
+        raise ValueError(f"a window law must be of the shape (N^tau, N, N^tau), not {cube.shape}")
+    _check_size(n, tau)
+    wrong = ~(np.isfinite(cube) & (cube >= 0))
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0].tolist())
+        raise ValueError(f"the window law has the entry {cube[place]} at {place}: no probability")
+    if abs(cube.sum() - 1) > 1e-6:
+        raise ValueError(f"the window law sums to {cube.sum():.6g}, not to 1")
+    return cube, n, tau
