@@ -8,42 +8,52 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cohmm.evidence.counting import count_pairs
+    from cohmm.evidence.documents import Documents
     from cohmm.evidence.pairs import Cooccurrence
     from cohmm.evidence.sequences import Sequences
+    from cohmm.evidence.text import TextWarning, read_documents
     from cohmm.evidence.triples import Triples, count_triples
     from cohmm.hmm import PairwiseHMM, SequenceKFold
     from cohmm.kernels.threads import threads
     from cohmm.learn.evidence import EvidenceWarning
     from cohmm.model.hmm import HMM, ImpossibleObservation
     from cohmm.storage import StorageError
+    from cohmm.topics.htmm import HTMM
 
 __version__ = "0.1.0"
 
 __all__ = [
     "HMM",
+    "HTMM",
     "Cooccurrence",
+    "Documents",
     "EvidenceWarning",
     "ImpossibleObservation",
     "PairwiseHMM",
     "SequenceKFold",
     "Sequences",
     "StorageError",
+    "TextWarning",
     "Triples",
     "count_pairs",
     "count_triples",
+    "read_documents",
     "threads",
 ]
 
 _HOMES = {
     "cohmm.evidence.counting": ("count_pairs",),
+    "cohmm.evidence.documents": ("Documents",),
     "cohmm.evidence.pairs": ("Cooccurrence",),
     "cohmm.evidence.sequences": ("Sequences",),
+    "cohmm.evidence.text": ("TextWarning", "read_documents"),
     "cohmm.evidence.triples": ("Triples", "count_triples"),
     "cohmm.hmm": ("PairwiseHMM", "SequenceKFold"),
     "cohmm.kernels.threads": ("threads",),
     "cohmm.learn.evidence": ("EvidenceWarning",),
     "cohmm.model.hmm": ("HMM", "ImpossibleObservation"),
     "cohmm.storage": ("StorageError",),
+    "cohmm.topics.htmm": ("HTMM",),
 }
 
 

@@ -98,6 +98,55 @@ SeedOption = Annotated[
     typer.Option("--seed", min=0, help="The same seed gives the same draw.", show_default=False),
 ]
 
+TextInputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT",
+        help="Files, folders, or - for standard input. A text file has a document a line, a "
+        "folder one a .txt file; CSV, JSON Lines and Parquet have one a row, and are known by "
+        "their names; each also as .gz or .zst.",
+        show_default=False,
+    ),
+]
+TextColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--column", help="The column of documents. Default: the only one.", show_default=False
+    ),
+]
+EncodingOption = Annotated[str, typer.Option(help="Of text files.")]
+StopWordsOption = Annotated[
+    str,
+    typer.Option(
+        "--stop-words",
+        metavar="english|FILE|none",
+        help="Words to leave out: scikit-learn's English ones, or those of a file.",
+    ),
+]
+MinDfOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NUMBER",
+        help="Leave out words in fewer documents: a number of them (5), or a share (0.001).",
+    ),
+]
+MaxDfOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NUMBER",
+        help="Leave out words in more documents: a number of them (5000), or a share (0.5).",
+    ),
+]
+MaxFeaturesOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="Keep so many words, the most frequent.", show_default=False),
+]
+TokenPatternOption = Annotated[
+    str,
+    typer.Option(help="A regular expression that matches words.", metavar="REGEX"),
+]
+TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # cohmm.evidence.tokens has it too, and takes long to import
+
 
 def layout_of(
     format: FileFormat | None,

@@ -1,0 +1,311 @@
+"""``cohmm topics``: from documents to topics in which word order counts."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cohmm.cli import options
+from cohmm.cli.models import json_line
+from cohmm.cli.program import say
+from cohmm.cli.session import check_output, learning, notices, working
+from cohmm.cli.text import Words, corpus
+
+if TYPE_CHECKING:
+    from cohmm.evidence.documents import Documents
+    from cohmm.topics.htmm import HTMM
+    from cohmm.topics.runs import Runs
+
+MOST_TOPICS_SHOWN = 20
+TOP_WORDS = 10  # for machines
+MOST_WORDS = 12  # in a line
+TAKEN = 32  # columns of the screen that the rest of a line takes
+SAMPLE = 200_000  # words by which runs are measured, about
+TOP, EPS = 20, 0.01  # of coherence as the paper has it
+
+
+class ChainKind(StrEnum):
+    """How documents are read."""
+
+    sticky = "sticky"
+    full = "full"
+    independent = "independent"
+
+
+def topics(
+    inputs: options.TextInputs,
+    n_topics: Annotated[
+        str,
+        typer.Option("--topics", "-k", help="How many; auto: as many as the pairs can show."),
+    ] = "20",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the model to this file; HTMM.load reads it.",
+            show_default=False,
+        ),
+    ] = None,
+    lags: Annotated[
+        str,
+        typer.Option(help="Distances at which pairs of words are counted: 1-5, or 1,2,3."),
+    ] = "1-5",
+    chain: Annotated[
+        ChainKind,
+        typer.Option(
+            help="How the model reads documents: topics that last, as Gruber has it; any "
+            "transitions, as the paper has it; or bags of words."
+        ),
+    ] = ChainKind.sticky,
+    passes: Annotated[int, typer.Option(min=1, help="Passes over the pairs, at most.")] = 100,
+    refine_passes: Annotated[
+        int, typer.Option(min=0, help="Passes over the documents behind them.")
+    ] = 1,
+    stop_words: options.StopWordsOption = "none",
+    min_df: options.MinDfOption = "1",
+    max_df: options.MaxDfOption = "1.0",
+    max_features: options.MaxFeaturesOption = None,
+    token_pattern: options.TokenPatternOption = options.TOKEN_PATTERN,
+    column: options.TextColumnOption = None,
+    encoding: options.EncodingOption = "utf-8",
+    top_words: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Show so many words of a topic. Default: a line.", show_default=False
+        ),
+    ] = None,
+    seed: options.SeedOption = 0,
+    threads: options.ThreadsOption = None,
+    json: options.JsonOption = False,
+) -> None:
+    """Learn topics from documents, and show them.
+
+    Every word of a document has a topic, and those of neighbours depend on one another.  A mean
+    run is of so many words: how long a topic lasts, as the model reads the documents (of a
+    large corpus, some of them).
+
+    **Examples**
+
+        cohmm topics news.txt -k 20 --stop-words english --min-df 5 -o news.cohmm
+
+        cohmm topics articles/ -k auto
+
+        cohmm topics posts.parquet --column body -k 50 --top-words 20 --json
+    """
+    check_output(output)
+    words = Words.of(stop_words, min_df, max_df, max_features, token_pattern)
+    k, distances = size(n_topics), lags_of(lags)
+    with working(threads):
+        documents = corpus(inputs, words, column, encoding)
+        if len(documents) == 1:
+            say(
+                "there is one document: topics are what tells its passages apart; a text file has "
+                "a document a line"
+            )
+        began = time.perf_counter()
+        model = _learned(
+            documents,
+            k,
+            {
+                "lags": distances,
+                "chain": chain.value,
+                "refine": refine_passes,
+                "max_iter": passes,
+                "random_state": seed,
+            }
+            | words._asdict(),
+        )
+        seconds = time.perf_counter() - began
+        found = Found.of(model, documents, distances, seconds)
+        if output is not None:
+            model.save(output)
+    if json:
+        typer.echo(json_line(summary(found, top_words or TOP_WORDS)))
+    else:
+        show(found, output, top_words)
+
+
+def size(text: str) -> Any:
+    """A number of topics, or "auto"."""
+    if text == "auto":
+        return text
+    if not text.isdigit() or int(text) < 1:
+        raise ValueError(f"--topics must be a whole number from 1, or auto, not {text!r}")
+    return int(text)
+
+
+def lags_of(text: str) -> tuple[int, ...]:
+    """Distances, as they are written on the command line.
+
+    >>> lags_of("1-3,7")
+    (1, 2, 3, 7)
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        matched = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
+        first, last = (int(n) for n in matched.groups(matched[1])) if matched else (0, 0)
+        if not 1 <= first <= last:
+            raise ValueError(f"--lags are whole numbers from 1, such as 1-5 or 1,2,3, not {text!r}")
+        found |= set(range(first, last + 1))
+    return tuple(sorted(found))
+
+
+def _learned(documents: Documents, k: Any, parameters: dict[str, Any]) -> HTMM:
+    """What ``HTMM(k, **parameters).fit`` gives, with progress."""
+    from cohmm.learn.htmm import htmm
+    from cohmm.topics.htmm import HTMM
+
+    model = HTMM(k, **parameters)
+    with notices(), learning(model.max_iter) as progress:
+        model.fit_ = htmm(
+            documents,
+            k,
+            lags=model.lags,
+            refine=model.refine,
+            max_iter=model.max_iter,
+            tol=model.tol,
+            random_state=model.random_state,
+            callback=None if progress is None else _over_pairs(progress),
+        )
+    return model
+
+
+def _over_pairs(tell: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Tells of passes over pairs alone: those over documents are few, and count from 1 again."""
+    last = 0
+
+    def heard(step: Any) -> None:
+        nonlocal last
+        if step.n_iter > last:
+            last = step.n_iter
+            tell(step)
+
+    return heard
+
+
+@dataclass(frozen=True)
+class Found:
+    """A model, and what there is to say about it."""
+
+    model: HTMM
+    documents: Documents
+    lags: tuple[int, ...]
+    seconds: float
+    coherence: Any  # of every topic, or None where the vocabulary is a single word
+    top: int  # words that coherence is of
+    runs: Runs
+
+    @classmethod
+    def of(cls, model: HTMM, documents: Documents, lags: tuple[int, ...], seconds: float) -> Found:
+        """Measure what was learned."""
+        from cohmm.topics.coherence import coherence
+        from cohmm.topics.document_chains import Chains
+        from cohmm.topics.runs import count_runs
+
+        top = min(TOP, documents.n_symbols)
+        each = None
+        if top > 1:
+            each = coherence(model.fit_, documents, "paper", top=top, eps=EPS)
+        some = documents.select(range(0, len(documents), -(-documents.n_words // SAMPLE)))
+        read = Chains.of(model.fit_, model.chain).read(some, decode=True)
+        runs = count_runs(read.topics, some.offsets, model.fit_.n_components)
+        return cls(model, documents, lags, seconds, each, top, runs)
+
+    @property
+    def n_empty(self) -> int:
+        """Documents without a word."""
+        return int((self.documents.lengths == 0).sum())
+
+
+def summary(found: Found, n_words: int) -> dict[str, Any]:
+    """For machines."""
+    model, documents, each = found.model, found.documents, found.coherence
+    fit = model.fit_
+    return {
+        "topics": fit.n_components,
+        "documents": len(documents),
+        "empty": found.n_empty,
+        "words": documents.n_words,
+        "vocabulary": documents.n_symbols,
+        "lags": list(found.lags),
+        "chain": str(model.chain),
+        "passes": fit.n_iter,
+        "converged": fit.converged,
+        "refine_passes": len(fit.passes),
+        "switch": fit.switch,
+        "seconds": found.seconds,
+        "coherence": None
+        if each is None
+        else {
+            "measure": "paper",
+            "top": found.top,
+            "eps": EPS,
+            "mean": float(each.mean()),
+            "each": each.tolist(),
+        },
+        "prevalence": fit.prevalence.tolist(),
+        "mean_run": found.runs.mean,
+        "mean_runs": found.runs.means.tolist(),
+        "top_words": model.top_words(min(n_words, documents.n_symbols)),
+    }
+
+
+def show(found: Found, output: Path | None, n_words: int | None) -> None:
+    """One screen: how it went, and a row a topic."""
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    model, documents = found.model, found.documents
+    fit = model.fit_
+    typer.echo("\n".join(_head(found, output)))
+    console = Console(highlight=False)
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("topic", "share", "mean run"):
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
+    table.add_column("most probable words")
+    top = model.top_words(min(n_words or MOST_WORDS, documents.n_symbols))
+    room = console.width - TAKEN
+    for k in range(min(fit.n_components, MOST_TOPICS_SHOWN)):
+        share, run = f"{fit.prevalence[k]:.1%}", f"{found.runs.means[k]:.1f}"
+        text = " ".join(top[k]) if n_words is not None else _line(top[k], room)
+        table.add_row(str(k), share, run, escape(text))
+    console.print(table)
+    if fit.n_components > MOST_TOPICS_SHOWN:
+        typer.echo(f"... and {fit.n_components - MOST_TOPICS_SHOWN} more topics")
+
+
+def _line(words: list[str], room: int) -> str:
+    """As many words as there is room for, and at least one."""
+    text = words[0]
+    for word in words[1:]:
+        if len(text) + 1 + len(word) > room:
+            break
+        text += f" {word}"
+    return text
+
+
+def _head(found: Found, output: Path | None) -> list[str]:
+    model, documents, each = found.model, found.documents, found.coherence
+    fit = model.fit_
+    empty = f", {found.n_empty:,} of them empty" if found.n_empty else ""
+    name = "" if output is None else f"{output}: "
+    lines = [
+        f"{name}{fit.n_components} topics of {len(documents):,} documents{empty}; "
+        f"{documents.n_words:,} words, {documents.n_symbols:,} distinct",
+        f"{found.seconds:.1f} s: {fit.n_iter} passes over pairs at lags "
+        f"{', '.join(map(str, found.lags))}; {len(fit.passes)} over the documents",
+    ]
+    if each is not None:
+        lines.append(f"coherence {each.mean():.1f} (the paper's: top {found.top} words, eps {EPS})")
+    lines.append(f"a topic lasts {found.runs.mean:.1f} words on average")
+    return lines

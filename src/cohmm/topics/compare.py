@@ -1,0 +1,265 @@
+"""Topic models side by side: the same documents, the same split, scored by the same code.
+
+    coherence    the paper's, top 20 words, eps .01, in the documents learned from
+    npmi         top 10 words, in the documents learned from
+    diversity    the share of distinct words among the top 25
+    perplexity   of held-out documents, every word given those before it
+    completion   perplexity of the second halves of held-out documents, given the first
+    training     perplexity of the documents learned from, by chains fitted to them: the paper's
+    chained      as perplexity, but with the topics inside the sticky chain, whose rate of switching
+                 is learned for them
+
+A bag of words is scored as one, but for the last.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cohmm.evidence.documents import Documents
+from cohmm.evidence.vocabulary import codes_in
+from cohmm.learn.anchor_words import anchor_words
+from cohmm.learn.gruber import gruber
+from cohmm.learn.htmm import HTMMFit, htmm, with_chain
+from cohmm.learn.lda import lda
+from cohmm.learn.plsa import plsa
+from cohmm.learn.topic_fit import TopicFit
+from cohmm.topics.coherence import coherence
+from cohmm.topics.describe import diversity
+from cohmm.topics.document_chains import Chain
+from cohmm.topics.perplexity import perplexity
+
+HELD_OUT = 0.1
+USUAL = ("coherence", "npmi", "diversity", "perplexity")
+
+
+class Rival(NamedTuple):
+    """A way to learn topics."""
+
+    label: str
+    learn: Callable[[Documents, int, int], TopicFit]  # documents, K, seed
+    chain: Chain = "independent"  # by which documents are read
+    package: str | None = None  # that must be installed
+    usual: bool = True  # whether it is compared where none are named
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether it can be run here."""
+        return self.package is None or find_spec(self.package) is not None
+
+
+RIVALS: dict[str, Rival] = {
+    "htmm": Rival("HTMM", lambda d, k, s: htmm(d, k, random_state=s), "sticky"),
+    "htmm-three-passes": Rival(
+        "HTMM, three passes",
+        lambda d, k, s: htmm(d, k, refine=3, random_state=s),
+        "sticky",
+        usual=False,
+    ),
+    "htmm-pairs": Rival(
+        "HTMM, pairs only",
+        lambda d, k, s: htmm(d, k, refine=0, random_state=s),
+        "sticky",
+        usual=False,
+    ),
+    "htmm-paper": Rival(
+        "HTMM, the paper's",
+        lambda d, k, s: htmm(d, k, lags=1, refine=0, random_state=s),
+        "full",
+        usual=False,
+    ),
+    "gruber": Rival("HTMM, Gruber's", lambda d, k, s: gruber(d, k, random_state=s), "sticky"),
+    "lda-tomotopy": Rival(
+        "LDA tomotopy",
+        lambda d, k, s: lda(d, k, engine="tomotopy", random_state=s),
+        package="tomotopy",
+    ),
+    "lda-gensim": Rival(
+        "LDA gensim",
+        lambda d, k, s: lda(d, k, engine="gensim", random_state=s),
+        package="gensim",
+    ),
+    "lda-sklearn": Rival(
+        "LDA sklearn", lambda d, k, s: lda(d, k, engine="sklearn", random_state=s)
+    ),
+    "plsa": Rival("pLSA", lambda d, k, s: plsa(d, k, random_state=s)),
+    "anchor-words": Rival(
+        "anchor words KL", lambda d, k, s: anchor_words(d, k, recover="kl", random_state=s)
+    ),
+}
+
+
+class Judged(NamedTuple):
+    """Topics, and the documents by which they are judged."""
+
+    fit: TopicFit
+    train: Documents
+    held_out: Documents
+    chain: Chain
+
+    def top(self, n: int) -> int:
+        """So many top words, or all that there are."""
+        return min(n, len(self.fit.vocabulary))
+
+
+MEASURES: dict[str, Callable[[Judged], float]] = {
+    "coherence": lambda j: float(coherence(j.fit, j.train, top=j.top(20)).mean()),
+    "npmi": lambda j: float(coherence(j.fit, j.train, "npmi", top=j.top(10)).mean()),
+    "diversity": lambda j: diversity(j.fit.components, j.top(25)),
+    "perplexity": lambda j: perplexity(j.fit, j.held_out, chain=j.chain),
+    "completion": lambda j: perplexity(j.fit, j.held_out, chain=j.chain, method="completion"),
+    "training": lambda j: perplexity(j.fit, j.train, chain=j.chain, method="training"),
+    "chained": lambda j: perplexity(
+        j.fit if isinstance(j.fit, HTMMFit) else with_chain(j.fit, j.train), j.held_out
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One model, learned once, and its scores: the names are those of `MEASURES`.
+
+    ``failed`` says why there are none: a learner that some documents do not suit.
+    """
+
+    model: str
+    n_components: int
+    seed: int
+    seconds: float
+    scores: dict[str, float]
+    failed: str | None = None
+
+    def as_row(self) -> dict[str, Any]:
+        """For a table: ``model``, ``K``, ``seed``, the scores, ``seconds``."""
+        begin = {"model": self.model, "K": self.n_components, "seed": self.seed}
+        return begin | self.scores | {"seconds": self.seconds}
+
+
+def mean_rows(found: Iterable[Compared]) -> list[dict[str, Any]]:
+    """Means over the seeds: ``model``, ``K``, ``seeds``, the scores, ``seconds``.
+
+    What failed is left out.
+
+    >>> runs = [Compared("plsa", 5, s, 1.0 + s, {"npmi": .1 + .2 * s}) for s in (0, 1)]
+    >>> mean_rows(runs)
+    [{'model': 'plsa', 'K': 5, 'seeds': 2, 'npmi': 0.2, 'seconds': 1.5}]
+    """
+    groups: dict[tuple[str, int], list[Compared]] = {}
+    for one in found:
+        if one.failed is None:
+            groups.setdefault((one.model, one.n_components), []).append(one)
+    return [
+        {"model": model, "K": k, "seeds": len(runs)}
+        | {name: sum(one.scores[name] for one in runs) / len(runs) for name in runs[0].scores}
+        | {"seconds": sum(one.seconds for one in runs) / len(runs)}
+        for (model, k), runs in groups.items()
+    ]
+
+
+def compare(
+    documents: Documents,
+    models: Iterable[str],
+    sizes: Iterable[int],
+    seeds: Iterable[int] = (0,),
+    *,
+    held_out: float = HELD_OUT,
+    measures: Sequence[str] = USUAL,
+) -> Iterator[Compared]:
+    """Learn topics by every model, and score them, one after the other.
+
+    Parameters
+    ----------
+    documents : Documents
+        The corpus.
+    models : names in `RIVALS`
+        What to compare.
+    sizes : whole numbers
+        Numbers of topics.
+    seeds : whole numbers
+        Each draws a split, the same for all models, and is the seed of the learners.
+    held_out : float
+        The share of the documents that is not learned from.
+    measures : names in `MEASURES`
+        What to score: see the module.
+
+    >>> from cohmm.datasets.synthetic_topics import sample_htmm
+    >>> sample = sample_htmm(100, n_components=2, n_words=200, random_state=0)
+    >>> for found in compare(sample.documents, ["htmm", "plsa"], [2]):
+    ...     print(found.model, *found.scores)
+    htmm coherence npmi diversity perplexity
+    plsa coherence npmi diversity perplexity
+    """
+    models, sizes, seeds = list(models), list(sizes), list(seeds)
+    _check("model", models, list(RIVALS))
+    _check("measure", measures, list(MEASURES))
+    for k in sizes:
+        if not 1 <= k <= documents.n_symbols:
+            raise ValueError(
+                f"{k} topics cannot be learned from a vocabulary of {documents.n_symbols:,} words"
+            )
+    parts = {seed: part(documents, held_out, seed) for seed in seeds}
+    return (
+        compare_one(*parts[seed], model, k, seed, measures)
+        for k in sizes
+        for model in models
+        for seed in seeds
+    )
+
+
+def _check(what: str, names: Iterable[str], known: list[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"there is no {what} {name!r}: choose from {', '.join(known)}")
+
+
+def part(documents: Documents, held_out: float, seed: int) -> tuple[Documents, Documents]:
+    """What to learn from, and what is held out, in the words of what is learned from.
+
+    A word that nothing was learned about would be judged by nothing but how models smooth.
+    """
+    train, other = documents.split(1 - held_out, random_state=seed)
+    train, other = in_words_of(train, train), in_words_of(other, train)
+    for what, some in (("learn from", train), ("hold out", other)):
+        if not some.n_words:
+            raise ValueError(f"there is no known word in the {len(some)} documents to {what}")
+    return train, other
+
+
+def in_words_of(documents: Documents, train: Documents) -> Documents:
+    """Documents with the words alone that ``train`` has."""
+    seen = np.unique(train.symbols)
+    if len(seen) == documents.n_symbols:
+        return documents
+    vocabulary = tuple(documents.vocabulary[code] for code in seen.tolist())
+    codes = codes_in(documents.vocabulary, vocabulary)[documents.symbols]
+    kept = codes >= 0
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return Documents(codes[kept], before[documents.offsets], vocabulary, documents.names)
+
+
+def compare_one(
+    train: Documents,
+    held_out: Documents,
+    model: str,
+    n_components: int,
+    seed: int,
+    measures: Sequence[str] = USUAL,
+) -> Compared:
+    """One model on one split."""
+    rival = RIVALS[model]
+    began = time.perf_counter()
+    try:
+        fit = rival.learn(train, n_components, seed)
+        seconds = time.perf_counter() - began
+        judged = Judged(fit, train, held_out, rival.chain)
+        scores = {name: MEASURES[name](judged) for name in measures}
+    except ValueError as error:
+        seconds = time.perf_counter() - began
+        return Compared(model, n_components, seed, seconds, {}, str(error))
+    return Compared(model, n_components, seed, seconds, scores)
