@@ -6,7 +6,7 @@ SETUP := .venv/.installed
 
 export COHMM_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data))
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test browser lint bench clean
 
 help:
 	@echo "make demo   sample a known model, count, decode, and say how well it went"
@@ -26,8 +26,17 @@ $(SETUP): pyproject.toml
 demo: $(SETUP)
 	@$(BIN)/cohmm demo
 
-test: lint
+test: lint browser
 	$(BIN)/python -m pytest -n auto
+
+# A browser for the tests of the report: Debian's own, where it may be installed.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+	|| command -v google-chrome >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	     && { apt-get install -qq -y --no-install-recommends chromium >/dev/null 2>&1 \
+	          || { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null; }; }; } \
+	|| echo "there is no Chromium, so tests of the report in a browser are skipped (Debian: apt-get install chromium)"
 
 lint: $(SETUP)
 	$(BIN)/ruff format --check .

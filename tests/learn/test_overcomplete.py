@@ -99,6 +99,17 @@ def test_counted_triples():
     assert plain.divergence < fit.divergence
 
 
+@pytest.mark.parametrize(
+    "y", [[0] * 9, [0, 1] * 9, [0, 1, 2], [2, 0, 1, 1, 0, 2, 2], list(range(5)) * 4]
+)
+def test_little_data_gives_a_model_all_the_same(y):
+    for k in range(1, len(set(y)) + 1):
+        fit = overcomplete(count_triples(y), k, max_iter=20, random_state=0)
+        laws.rows_are_distributions(fit.model.transmat)
+        laws.rows_are_distributions(fit.model.emissionprob)
+        assert np.isfinite(fit.objective)
+
+
 def test_labels_and_the_order_of_states():
     truth = sparse_model(5, 4, 3, 0)
     labelled = Triples.from_probability(truth.triple_probability(), vocabulary=list("vwxyz"))

@@ -291,3 +291,12 @@ def test_public_names() -> None:
     assert cohmm.Documents is Documents
     assert cohmm.read_documents is read_documents
     assert {"HTMM", "Documents", "read_documents", "TextWarning"} <= set(cohmm.__all__)
+
+
+def test_report_writes_a_page(tmp_path: Path) -> None:
+    documents = sample_htmm(40, n_components=2, n_words=30, random_state=0).documents
+    model = HTMM(2, random_state=0).fit(documents)
+    model.report(tmp_path / "report.html", documents, title="A title of its own")
+    page = (tmp_path / "report.html").read_text()
+    assert "A title of its own" in page
+    assert documents.vocabulary[0] in page

@@ -1,4 +1,4 @@
-"""The command line: ``cohmm count``, ``fit``, ``score``, ``decode``, ``sample`` and ``demo``.
+"""The command line: ``cohmm demo``, ``count``, ``fit``, ``reproduce`` and others.
 
 Commands import what they work with only when they run, so that help comes at once.
 """
@@ -9,20 +9,24 @@ from typing import Annotated
 
 import typer
 
+from cohmm.cli.compare import compare
 from cohmm.cli.count import count
 from cohmm.cli.decode import decode
 from cohmm.cli.demo import demo
 from cohmm.cli.fit import fit
 from cohmm.cli.program import Program
+from cohmm.cli.report import report
+from cohmm.cli.reproduce import reproduce
 from cohmm.cli.sample import sample
 from cohmm.cli.score import score
+from cohmm.cli.topics import topics
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     cls=Program, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
 )
-for command in (demo, count, fit, score, decode, sample):
+for command in (demo, count, fit, score, decode, sample, topics, compare, report, reproduce):
     app.command()(command)
 
 

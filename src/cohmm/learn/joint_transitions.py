@@ -61,7 +61,7 @@ def _solve(gram: Floats, target: Floats, no_gain: float) -> Floats:
     least = max(no_gain, ROUNDING) * target.max()
     for _ in range(3 * k * k):
         gradient = np.where(free, -np.inf, target - gram @ theta - theta @ gram).ravel()
-        # A tenth more entries at a time: the best of them always stays.
+        # A tenth more entries at a time; one of them stays at least, so the sum falls.
         best = np.argsort(-gradient, kind="stable")[: max(1, int(AT_ONCE * free.sum()))]
         best = best[gradient[best] > max(least, 0.5 * gradient[best[0]])]
         if not len(best):
@@ -78,7 +78,7 @@ def _on(free: Ints, theta: Floats, gram: Floats, target: Floats) -> Floats:
     while True:
         i, j = np.nonzero(free)
         hessian = gram[np.ix_(i, i)] * (j[:, None] == j) + gram[np.ix_(j, j)] * (i[:, None] == i)
-        hessian[np.diag_indices(len(i))] *= 1 + ROUNDING
+        hessian[np.diag_indices(len(i))] += ROUNDING * gram.max()
         found = np.linalg.solve(hessian, target[i, j])
         if (found > 0).all():
             out = np.zeros_like(theta)
@@ -86,7 +86,8 @@ def _on(free: Ints, theta: Floats, gram: Floats, target: Floats) -> Floats:
             return out
         here = theta[i, j]
         falling = found <= 0
-        share = here[falling] / (here[falling] - found[falling])
+        room, way = here[falling], here[falling] - found[falling]
+        share = np.divide(room, way, out=np.zeros_like(way), where=way > 0)
         here = here + share.min() * (found - here)
         stop = falling & (here <= ROUNDING * here.max(initial=0.0))
         stop[np.flatnonzero(falling)[share.argmin()]] = True

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -94,10 +95,12 @@ class WindowLaw:
             evidence.vocabulary,
         )
 
-    @property
+    @cached_property
     def frequency(self) -> Floats:
-        """How frequent each symbol seen is in the middle."""
-        return np.asarray(self.probability.sum(axis=(0, 2)))
+        """How frequent each symbol seen is, in all places of a window."""
+        n, width = len(self.seen), 2 * self.tau + 1
+        places = [self.probability.reshape(n**i, n, -1).sum(axis=(0, 2)) for i in range(width)]
+        return np.asarray(np.mean(places, axis=0))
 
     def divergence(self, expected: Floats) -> float:
         """Of Kullback and Leibler, in nats a window, from an expected law to this one."""

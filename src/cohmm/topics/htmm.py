@@ -272,6 +272,16 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
 
     # -- files -------------------------------------------------------------------------------
 
+    def report(self, path: str | os.PathLike[str], documents: Any = None, **options: Any) -> None:
+        """Write a page that shows the topics, and ``documents`` word by word; no network needed.
+
+        Options are those of `cohmm.report.report_topics`.
+        """
+        from cohmm.report import report_topics
+
+        self._fitted()
+        report_topics(self, documents, path, **options)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, without the training documents."""
         save_fit(path, self._fitted(), self.get_params())

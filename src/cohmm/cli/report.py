@@ -1,0 +1,152 @@
+"""``cohmm report``: what a model has learned, in one HTML file."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cohmm.cli import options
+from cohmm.cli.models import batches_for
+from cohmm.cli.program import say
+from cohmm.cli.session import check_output, reading, working
+
+if TYPE_CHECKING:
+    from cohmm.evidence.documents import Documents
+    from cohmm.evidence.files import Layout
+    from cohmm.evidence.sequences import Sequences
+    from cohmm.model.hmm import HMM
+    from cohmm.topics.htmm import HTMM
+
+
+def report(
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="A topic model or an HMM, as save writes it.", show_default=False
+        ),
+    ],
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[INPUT]...",
+            help="What it is shown on: documents for topics, sequences for an HMM, as the other "
+            "commands read them. Without any, the report is about the model alone.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
+        "report.html"
+    ),
+    title: Annotated[
+        str | None, typer.Option("--title", help="The heading of the page.", show_default=False)
+    ] = None,
+    documents: Annotated[
+        int, typer.Option("--documents", min=0, help="Show so many documents, drawn at random.")
+    ] = 400,
+    unseen: options.UnseenOption = options.Unseen.error,
+    format: options.FormatOption = None,
+    column: options.ColumnOption = None,
+    group: options.GroupOption = None,
+    order: options.OrderOption = None,
+    each_row: options.EachRowOption = None,
+    threads: options.ThreadsOption = None,
+) -> None:
+    """Write a report about a model: one HTML file that needs nothing else.
+
+    It shows topics or states, which follows which, running text with the topic of every word in
+    colour, and what the order of words changes. It opens in any browser, without a network.
+
+    **Examples**
+
+        cohmm report news.cohmm news.txt -o news.html
+
+        cohmm report weather.cohmm days.parquet --column words --title "Days in May"
+    """
+    check_output(output)
+    paths = inputs or []
+    command = shlex.join(["cohmm", *sys.argv[1:]])
+    with working(threads):
+        from cohmm.model.hmm import HMM
+        from cohmm.report import report_hmm, report_topics
+
+        read = _load(model)
+        name = title or model.stem
+        if isinstance(read, HMM):
+            layout = options.layout_of(format, column, group, order, each_row)
+            data = _sequences(read, paths, layout, unseen) if paths else None
+            report_hmm(read, data, output, title=name, n_sequences=documents, command=command)
+        else:
+            _refuse(model, format=format, group=group, order=order, each_row=each_row)
+            found = _documents(read, paths, column) if paths else None
+            # Standard input cannot be read again for its texts.
+            texts = None if not paths or "-" in paths else _texts(paths, column)
+            report_topics(
+                read,
+                found,
+                output,
+                title=name,
+                n_documents=documents,
+                texts=texts,
+                command=command,
+            )
+    say(f"wrote {output}, {output.stat().st_size / 1e6:.1f} MB")
+
+
+def _load(path: Path) -> HMM | HTMM:
+    from cohmm.model.hmm import HMM
+    from cohmm.storage import StorageError
+    from cohmm.topics.htmm import HTMM
+
+    try:
+        return HTMM.load(path)
+    except StorageError as error:
+        if f"{path} holds a" not in str(error):
+            raise
+    return HMM.load(path)
+
+
+def _refuse(model: Path, **given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"--{name.replace('_', '-')} is for sequences, and {model} is a topic model"
+            )
+
+
+def _sequences(
+    model: HMM, inputs: list[str], layout: Layout, unseen: options.Unseen
+) -> Sequences | None:
+    from cohmm.evidence.sequences import Sequences
+
+    with reading(inputs, "reading") as watch:
+        parts = list(batches_for(model, inputs, layout, unseen, watch))
+    return Sequences.joined(parts) if parts else None
+
+
+def _documents(model: HTMM, inputs: list[str], column: str | None) -> Documents:
+    """The documents of all inputs, in the words of the model, with their names."""
+    from cohmm.evidence.readers.documents import Trace
+    from cohmm.evidence.text import TextWarning, read_documents
+    from cohmm.topics.htmm import READING
+
+    trace = Trace()
+    how = {name: getattr(model, name) for name in READING} | {"vocabulary": model.vocabulary_}
+    with reading(inputs, "reading"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", TextWarning)  # the report counts empty documents
+        found = read_documents(_texts(inputs, column, trace), **how)
+    return replace(found, names=trace.names())
+
+
+def _texts(inputs: list[str], column: str | None, trace: Any = None) -> Iterator[str]:
+    from cohmm.evidence.readers.documents import Trace, documents_at
+
+    trace = trace or Trace()
+    return chain.from_iterable(documents_at(path, "utf-8", column, trace) for path in inputs)

@@ -1,0 +1,202 @@
+"""What a report about a topic model is made from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from cohmm.evidence.documents import Documents, count_documents
+from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.text import TextWarning, read_documents
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.htmm import HTMMFit
+from cohmm.report.prepare import N_TEXTS, Material, Reading, cap_sentence, sample
+from cohmm.report.summary import command_items, detectable, number, trace
+from cohmm.report.texts import Aligner, texts_of
+from cohmm.report.values import Item
+from cohmm.topics.coherence import coherence
+from cohmm.topics.document_chains import Chains
+from cohmm.topics.htmm import HTMM, READING
+from cohmm.topics.perplexity import likelihood
+
+TOP = 20
+MOST_READ = 20_000  # words of a document: the topics of its first words need no more
+EPS = 0.01
+
+
+def topic_material(
+    model: HTMM,
+    documents: Any,
+    *,
+    title: str | None = None,
+    n_texts: int = N_TEXTS,
+    texts: Iterable[str] | None = None,
+    command: str | None = None,
+) -> Material:
+    """Read documents by a fitted `HTMM`; see `cohmm.report.report_topics`."""
+    check_is_fitted(model, "fit_")
+    fit = model.fit_
+    reading = {name: getattr(model, name) for name in READING}
+    reading["vocabulary"] = fit.vocabulary
+    if isinstance(documents, Iterator):
+        documents = list(documents)  # it is read twice: for its words, and for its texts
+    given = _no_documents(fit) if documents is None else documents
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TextWarning)  # the summary counts empty documents
+        data = read_documents(given, **reading)
+    wanted = sample(len(data), data.lengths, n_texts)
+    each, why = _coherence(fit, data)
+    return Material(
+        kind="topics",
+        title=title or "Topics",
+        components=fit.components,
+        prevalence=fit.prevalence,
+        transitions=fit.transitions,
+        vocabulary=fit.vocabulary,
+        summary=(
+            *([] if documents is None else _corpus(data)),
+            *_topics(model, fit),
+            *([] if documents is None else _coherence_items(each, why, _top(fit))),
+            *_perplexity(model, data),
+            *detectable(_counts(model, data), fit.n_components, "topics"),
+            *_learning(model, fit),
+            *command_items(command),
+        ),
+        traces=tuple(
+            trace(name, steps)
+            for name, steps in (
+                ("Objective, passes over the pairs", fit.history),
+                ("Minus log-likelihood of a word, passes over the documents", fit.passes),
+            )
+            if len(steps) > 1
+        ),
+        coherence=each,
+        n_texts=len(data),
+        cap=cap_sentence(len(data), len(wanted), "documents", "words"),
+        readings=_readings(
+            model, data, wanted, texts_of(given if texts is None else texts, wanted)
+        ),
+    )
+
+
+def _no_documents(fit: HTMMFit) -> Documents:
+    return Documents(np.empty(0, np.int32), np.zeros(1, np.int64), fit.vocabulary)
+
+
+def _readings(
+    model: HTMM, data: Documents, wanted: Ints, texts: list[str | None]
+) -> tuple[Reading, ...]:
+    """The documents, one at a time: posteriors of all of them would be many."""
+    chains, bags = Chains.of(model.fit_, model.chain), Chains.of(model.fit_, "independent")
+    align = Aligner(model, data.vocabulary)
+    readings = []
+    for d, written in zip(wanted.tolist(), texts, strict=True):
+        begin, end = data.offsets[d : d + 2].tolist()
+        symbols = data.symbols[begin : min(end, begin + MOST_READ)]
+        one = Documents(symbols, np.array([0, len(symbols)]), data.vocabulary)
+        found = chains.read(one, decode=True, posteriors=True)
+        text, spans = align.find(written, data.words(d))
+        readings.append(
+            Reading(
+                number=d,
+                name=f"Document {d}" if data.names is None else data.names[d],
+                length=end - begin,
+                symbols=symbols,
+                path=found.topics,
+                path_p=found.probabilities,
+                best=found.posteriors.argmax(axis=1),
+                best_p=found.posteriors.max(axis=1, initial=0.0),
+                bag=bags.read(one, decode=True).topics,
+                shares=found.shares[0],
+                text=text,
+                spans=spans,
+            )
+        )
+    return tuple(readings)
+
+
+def _corpus(data: Documents) -> list[Item]:
+    empty = int((data.lengths == 0).sum())
+    notes = [f"{empty:,} of them without a known word"] if empty else []
+    return [
+        Item("Documents", f"{len(data):,}", "; ".join(notes)),
+        Item(
+            "Words",
+            f"{data.n_words:,}",
+            f"{data.n_symbols:,} distinct"
+            + (f"; {data.n_unknown:,} more that the model does not know" if data.n_unknown else ""),
+        ),
+    ]
+
+
+def _topics(model: HTMM, fit: HTMMFit) -> list[Item]:
+    chain = {
+        "sticky": f"a word keeps the topic before it with probability {1 - fit.switch:.3g}",
+        "full": "every document has transitions of its own",
+        "independent": "the order of words does not count",
+    }[model.chain]
+    lags = ", ".join(map(str, _lags(model)))
+    return [
+        Item("Topics", f"{fit.n_components:,}"),
+        Item("Chain", model.chain, chain),
+        Item("Lags", lags, "distances at which pairs of words were counted"),
+    ]
+
+
+def _coherence(fit: HTMMFit, data: Documents) -> tuple[Floats | None, str]:
+    try:
+        return coherence(fit.components, data, "paper", top=_top(fit), eps=EPS), ""
+    except ValueError as error:  # a vocabulary of one word, or other documents than it came from
+        return None, str(error)
+
+
+def _coherence_items(each: Floats | None, why: str, top: int) -> list[Item]:
+    if each is None:
+        return [Item("Coherence", "none", why)]
+    return [
+        Item(
+            "Coherence",
+            number(float(each.mean())),
+            f"mean over topics of the sum over their {top} top words v, w of "
+            f"log((freq(v, w) + eps) / freq(v)); freq counts documents, eps = {EPS}",
+        )
+    ]
+
+
+def _top(fit: HTMMFit) -> int:
+    return min(TOP, len(fit.vocabulary))
+
+
+def _perplexity(model: HTMM, data: Documents) -> list[Item]:
+    if not data.n_words:
+        return []
+    found = likelihood(Chains.of(model.fit_, model.chain), data)
+    note = "exp(- log-likelihood of a word) on these documents, each word given those before it"
+    return [Item("Perplexity", number(found.perplexity), note)]
+
+
+def _counts(model: HTMM, data: Documents) -> Cooccurrence | None:
+    if hasattr(model, "counts_"):
+        return model.counts_
+    lag = min(_lags(model))
+    return count_documents(data, lag) if (data.lengths > lag).any() else None
+
+
+def _lags(model: HTMM) -> list[int]:
+    lags: Any = model.lags
+    return [int(lag) for lag in ([lags] if isinstance(lags, Integral) else lags)]
+
+
+def _learning(model: HTMM, fit: HTMMFit) -> list[Item]:
+    stopped = {True: "the stop rule was met", False: "all passes were used", None: ""}
+    passes = f"{fit.n_iter:,} over pairs, {len(fit.passes):,} over documents"
+    return [
+        Item("Passes", passes, stopped[fit.converged]),
+        Item("Learning time", f"{fit.seconds:.1f} s"),
+        Item("Seed", "none" if model.random_state is None else str(model.random_state)),
+    ]

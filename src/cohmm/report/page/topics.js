@@ -1,0 +1,121 @@
+// The list of topics, their labels, and the top words of one.
+
+const sorting = { by: "number", down: false };
+const hasCoherence = data.topics.some((topic) => topic.coherence !== null);
+const COLUMNS = [
+  ["number", "No.", (k) => k],
+  ["label", "Label and " + names.words, null],
+  ["prevalence", "Share", (k) => data.topics[k].prevalence],
+  ["run", "Lasts, " + names.words, (k) => data.topics[k].run ?? Infinity],
+  ...(hasCoherence ? [["coherence", "Coherence", (k) => data.topics[k].coherence]] : []),
+];
+const topicRows = [];
+
+function sortBy(name) {
+  sorting.down = sorting.by === name ? !sorting.down : name !== "number";
+  sorting.by = name;
+  drawTopics();
+}
+
+function topicRow(k) {
+  const topic = data.topics[k];
+  const most = Math.max(...data.topics.map((other) => other.prevalence)) || 1;
+  const input = h("input", { type: "text", value: state.labels[k] || "", placeholder: ownLabel(k), maxlength: 80, dir: "auto",
+    spellcheck: "false", "aria-label": "Label of " + names.one + " " + k,
+    oninput: (event) => { relabel(k, event.target.value); } });
+  const words = h("span", { class: "top-words" });
+  const row = h("tr", { class: colour(k), role: "row" },
+    h("td", { role: "cell" }, chip(k)),
+    h("td", { role: "cell", class: "label" }, input, words),
+    h("td", { role: "cell", class: "number prevalence", "data-name": "share" }, percent(topic.prevalence),
+      h("span", { class: "share" }, h("span", { style: { width: 100 * topic.prevalence / most + "%" } }))),
+    h("td", { role: "cell", class: "number", "data-name": "lasts" }, runLength(k)),
+    hasCoherence ? h("td", { role: "cell", class: "number", "data-name": "coherence" }, digits(topic.coherence)) : null);
+  return { row, words, input, chip: row.querySelector(".chip") };
+}
+
+function relabel(k, text) {
+  if (text.trim()) state.labels[k] = text.trim(); else delete state.labels[k];
+  kept.set("labels " + data.key, state.labels);
+  changed("labels");
+}
+
+let topicKeys;
+function drawTopics() {
+  const value = COLUMNS.find(([name]) => name === sorting.by)[2];
+  const order = data.topics.map((_, k) => k).sort((a, b) => (sorting.down ? value(b) - value(a) : value(a) - value(b)) || a - b);
+  $("topic-table").replaceChildren(
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, COLUMNS.map(([name, text, by]) =>
+      h("th", { scope: "col", role: "columnheader", class: by && name !== "number" ? "number" : null,
+                "aria-sort": by ? (sorting.by !== name ? "none" : sorting.down ? "descending" : "ascending") : null },
+        by ? h("button", { type: "button", "aria-pressed": String(sorting.by === name), onclick: () => sortBy(name) }, text) : text)))),
+    h("tbody", { role: "rowgroup" }, order.map((k) => topicRows[k].row)));
+  topicKeys.settle(topicRows[state.topic ?? order[0]].chip);
+}
+
+function drawWords() {
+  $("relevance-value").textContent = state.relevance.toFixed(1);
+  for (let k = 0; k < K; k++) {
+    const words = topWords(k).slice(0, 8).flatMap((row, i) => [i ? " · " : null, h("bdi", {}, short(row.word, 40))]);
+    topicRows[k].words.replaceChildren(...words.filter((word) => word));
+  }
+  drawBars();
+}
+
+function drawBars() {
+  const k = state.topic ?? 0;
+  const rows = topWords(k);
+  const most = Math.max(...rows.map((row) => row.p));
+  $("detail-head").replaceChildren(`Top ${names.words} of ${names.one} ${k}`);
+  $("detail-note").textContent = `Bar: probability in the ${names.one}. Mark: in all of them together.`;
+  $("bars").className = "bars " + colour(k);
+  $("bars").replaceChildren(...rows.map((row) => h("li", {},
+    h("bdi", { class: "name", title: row.word }, row.word),
+    h("span", { class: "track" },
+      h("span", { class: "fill", style: { width: 100 * row.p / most + "%" } }),
+      h("span", { class: "tick", title: "overall " + digits(row.overall), style: { left: `calc(${Math.min(100, 100 * row.overall / most)}% - 1px)` } })),
+    h("span", { class: "amount" }, digits(row.p)))));
+}
+
+function markTopics() {
+  topicRows.forEach(({ row, chip }, k) => {
+    row.classList.toggle("chosen-row", k === state.topic);
+    chip.setAttribute("aria-pressed", String(k === state.topic));
+  });
+  if (state.topic !== null) topicKeys.settle(topicRows[state.topic].chip);
+  drawBars();
+}
+
+function drawSelection() {
+  const k = state.topic;
+  $("selection").hidden = k === null;
+  $("selected").replaceChildren(...(k === null ? [] : [
+    h("span", { class: "chip " + colour(k) }, String(k)),
+    h("span", { class: "what" }, h("bdi", {}, label(k)), ` — ${percent(data.topics[k].prevalence)} of the ${names.words}, lasts ${runLength(k)}`)]));
+}
+
+table("topics", () => ({
+  columns: [names.one, "label", "prevalence", "stay", "run_length", ...(hasCoherence ? ["coherence"] : []), "top_" + names.words],
+  rows: data.topics.map((topic, k) => [k, state.labels[k] || "", topic.prevalence, topic.stay, topic.run,
+    ...(hasCoherence ? [topic.coherence] : []), topWords(k).map((row) => row.word).join(" ")]) }));
+table("top-" + names.words, () => ({
+  columns: [names.one, "rank", names.word, "probability", "overall", "relevance"],
+  rows: data.topics.flatMap((_, k) => topWords(k).map((row, i) => [k, i + 1, row.word, row.p, row.overall, Number(row.relevance.toFixed(5))])) }));
+
+function startTopics() {
+  const before = kept.get("labels " + data.key);
+  if (before && typeof before === "object") {
+    for (let k = 0; k < K; k++) if (typeof before[k] === "string") state.labels[k] = before[k];
+  }
+  for (let k = 0; k < K; k++) topicRows.push(topicRow(k));
+  topicKeys = roving($("topic-table"), ".chip");
+  drawTopics();
+  drawWords();
+  $("relevance").addEventListener("input", (event) => { state.relevance = Number(event.target.value); changed("relevance"); });
+  $("save-labels").addEventListener("click", () => save("labels.json", "application/json",
+    JSON.stringify(Object.fromEntries(data.topics.map((_, k) => [k, label(k)])), null, 1)));
+  watch("relevance", drawWords);
+  watch("topic", markTopics);
+  watch("topic labels", drawSelection);
+  watch("labels", () => topicRows.forEach(({ chip }, k) => chip.setAttribute("aria-label", title(k))));
+}

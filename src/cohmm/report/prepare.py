@@ -1,0 +1,244 @@
+"""From the arrays of a model, and of documents read by it, to the plain values of a report."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.report.colours import N_COLOURS
+from cohmm.report.relevance import candidates
+from cohmm.report.seriation import first_threshold, seriated
+from cohmm.report.values import Item, Report, Text, Topic, Trace
+
+N_TEXTS = 400
+MOST_WORDS = 1000  # of a text
+MOST_IN_ALL = 100_000  # words: about 3 MB
+MOST_BYTES = 10_000  # of a text
+LEAST_BYTES = 500
+BYTES_IN_ALL = 2_000_000
+LONGEST_WORD = 300  # characters
+LEAST_SHARE = 0.005
+MISSING = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """One document, read in three ways; arrays are (L,)."""
+
+    number: int
+    name: str
+    length: int
+    symbols: Ints
+    path: Ints
+    path_p: Floats
+    best: Ints
+    best_p: Floats
+    bag: Ints
+    shares: Floats
+    text: str | None = None
+    spans: tuple[tuple[int, int], ...] = ()
+    """Where the words are in ``text``: begin and end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What a report is made from.
+
+    Parameters
+    ----------
+    kind : "topics" or "states"
+        What the rows of ``components`` are called.
+    components : array, (K, V)
+        P(word | topic).
+    prevalence, transitions : array, (K,) and (K, K)
+        The share of every topic, and from which to which the words go.
+    vocabulary : tuple
+        What the columns are called.
+    coherence : array (K,) or None
+        Of every topic.
+    n_texts : int
+        How many documents there are, of which ``readings`` has some.
+    cap : str
+        A sentence that says which.
+    """
+
+    kind: Literal["topics", "states"]
+    title: str
+    components: Floats
+    prevalence: Floats
+    transitions: Floats
+    vocabulary: tuple[Any, ...]
+    summary: tuple[Item, ...] = ()
+    traces: tuple[Trace, ...] = ()
+    coherence: Floats | None = None
+    n_texts: int = 0
+    cap: str = ""
+    readings: tuple[Reading, ...] = field(default=(), repr=False)
+
+
+def prepare_report(material: Material) -> Report:
+    """The values that a page shows.
+
+    >>> k = Material("states", "Weather", np.eye(2), np.array([.5, .5]),
+    ...              np.array([[.9, .1], [.1, .9]]), ("sun", "rain"))
+    >>> [topic.run for topic in prepare_report(k).topics]
+    [10.0, 10.0]
+    """
+    from cohmm import __version__
+
+    overall = material.prevalence @ material.components
+    words = candidates(material.components, overall)
+    used = [*words, *(reading.symbols for reading in material.readings)]
+    codes = np.unique(np.concatenate([part[part >= 0] for part in used]))
+    codes = codes[np.argsort(-overall[codes], kind="stable")]  # short numbers for frequent words
+    place = np.full(len(overall) + 1, MISSING)
+    place[codes] = np.arange(len(codes))  # the last is for what is missing: symbol -1
+    room = room_for(len(material.readings))
+    return Report(
+        kind=material.kind,
+        title=material.title,
+        key=_key(material),
+        version=__version__,
+        summary=list(material.summary),
+        traces=list(material.traces),
+        topics=[_topic(material, k, words[k], place) for k in range(len(words))],
+        vocabulary=[_word(material.vocabulary[code]) for code in codes.tolist()],
+        overall=rounded(overall[codes]),
+        transitions=[rounded(row) for row in material.transitions],
+        order=seriated(material.transitions, material.prevalence),
+        threshold=_round(first_threshold(material.transitions)),
+        colours=N_COLOURS,
+        n_texts=material.n_texts,
+        cap=material.cap,
+        texts=[_text(reading, place, room) for reading in material.readings],
+    )
+
+
+def _topic(material: Material, k: int, words: Ints, place: Ints) -> Topic:
+    stay = float(material.transitions[k, k])
+    return Topic(
+        prevalence=_round(float(material.prevalence[k])),
+        stay=_round(stay),
+        run=_round(1 / (1 - stay)) if stay < 1 else None,
+        coherence=None if material.coherence is None else _round(float(material.coherence[k])),
+        words=place[words].tolist(),
+        probabilities=rounded(material.components[k, words]),
+    )
+
+
+def _text(reading: Reading, place: Ints, room: int) -> Text:
+    n = min(len(reading.symbols), MOST_WORDS)
+    text: str | None = None
+    spans: list[int] = []
+    if reading.text is not None:
+        text, spans = _cut(reading.text, reading.spans[:n], n == reading.length, room)
+        n = len(spans) // 2
+    largest = np.argsort(-reading.shares, kind="stable")
+    return Text(
+        number=reading.number,
+        name=_clean(reading.name),
+        length=reading.length,
+        words=place[reading.symbols[:n]].tolist(),
+        text=text,
+        spans=spans,
+        path=reading.path[:n].tolist(),
+        path_p=_percent(reading.path_p[:n]),
+        best=reading.best[:n].tolist(),
+        best_p=_percent(reading.best_p[:n]),
+        bag=reading.bag[:n].tolist(),
+        shares=[
+            [int(k), round(float(reading.shares[k]), 4)]
+            for k in largest
+            if reading.shares[k] >= LEAST_SHARE
+        ],
+    )
+
+
+def _cut(
+    text: str, spans: tuple[tuple[int, int], ...], whole: bool, room: int
+) -> tuple[str, list[int]]:
+    """As much of a text as there is room for, and the lengths of what is between and in words."""
+    text = _clean(text[: room + 1])  # beyond it nothing fits, as a character has a byte at least
+    lengths: list[int] = []
+    at = 0
+    for begin, end in spans:
+        room -= len(text[at:end].encode())
+        if room < 0 or end > len(text):
+            return text[:at], lengths
+        lengths += [_units(text[at:begin]), _units(text[begin:end])]
+        at = end
+    fits = len(text[at:].encode()) <= room
+    return (text if whole and fits else text[:at]), lengths
+
+
+def room_for(n_texts: int) -> int:
+    """How many bytes of each text there is room for, where so many are shown.
+
+    >>> room_for(10), room_for(400)
+    (10000, 5000)
+    """
+    return max(LEAST_BYTES, min(MOST_BYTES, BYTES_IN_ALL // max(n_texts, 1)))
+
+
+def _units(text: str) -> int:
+    """The length of a string in a browser, which counts UTF-16 units."""
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
+def _word(label: Any) -> str:
+    text = str(label)
+    return _clean(text[:LONGEST_WORD]) + ("…" if len(text) > LONGEST_WORD else "")
+
+
+def _clean(text: str) -> str:
+    """Without lone surrogates, which no file can hold."""
+    if text.isascii():
+        return text
+    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
+
+
+def rounded(values: Any) -> list[float]:
+    """Four digits each: what a page can show."""
+    return [_round(value) for value in np.asarray(values, np.float64).tolist()]
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def _percent(values: Floats) -> list[int]:
+    return [int(value) for value in np.rint(100 * values)]
+
+
+def _key(material: Material) -> str:
+    """Tells this model from others, so that each keeps its own labels in a browser."""
+    digest = hashlib.sha256(np.ascontiguousarray(material.components).tobytes())
+    digest.update(np.ascontiguousarray(material.transitions).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def sample(n_texts: int, lengths: Ints, wanted: int) -> Ints:
+    """Which of the documents are shown: a draw that is always the same, within the caps."""
+    if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or wanted < 0:
+        raise ValueError(f"the number of documents to show must be from 0, not {wanted!r}")
+    order = np.random.default_rng(0).permutation(n_texts)[:wanted]
+    shown = np.cumsum(np.minimum(lengths[order], MOST_WORDS))
+    return np.sort(order[: max(int(np.searchsorted(shown, MOST_IN_ALL, side="right")), 1)])
+
+
+def cap_sentence(n_texts: int, shown: int, texts: str, words: str) -> str:
+    """What of the data the page has.
+
+    >>> cap_sentence(20_000, 400, "documents", "words")
+    '400 of 20,000 documents are shown, drawn at random; of each at most 1,000 words or 5 kB.'
+    """
+    which = (
+        f"All {n_texts:,} {texts} are shown"
+        if shown == n_texts
+        else f"{shown:,} of {n_texts:,} {texts} are shown, drawn at random"
+    )
+    return f"{which}; of each at most {MOST_WORDS:,} {words} or {room_for(shown) / 1000:g} kB."

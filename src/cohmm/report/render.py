@@ -1,0 +1,125 @@
+"""From the values of a report to one file: no script, style, font or picture from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from cohmm.report.colours import INK, PAGE, palette, text_on
+from cohmm.report.values import Report
+from cohmm.storage import StorageError, replacing
+
+SCRIPTS = (
+    "core.js",
+    "tables.js",
+    "summary.js",
+    "topics.js",
+    "graph.js",
+    "matrix.js",
+    "words.js",
+    "documents.js",
+    "order.js",
+    "start.js",
+)
+NAMES = {
+    "topics": {
+        "one": "topic",
+        "many": "topics",
+        "text": "document",
+        "texts": "documents",
+        "word": "word",
+        "words": "words",
+    },
+    "states": {
+        "one": "state",
+        "many": "states",
+        "text": "sequence",
+        "texts": "sequences",
+        "word": "symbol",
+        "words": "symbols",
+    },
+}
+
+
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Whether a report can be written here, before there is any work to lose."""
+    path = Path(path)
+    if path.is_dir():
+        raise StorageError(f"cannot write {path}: it is a folder")
+    if not path.absolute().parent.is_dir():
+        raise StorageError(f"cannot write {path}: there is no folder {path.parent}")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise StorageError(f"cannot write {path}: nothing may be written to {path.parent}")
+
+
+def write(report: Report, path: str | os.PathLike[str]) -> None:
+    """Write the page, whole or not at all."""
+    page = render_page(report)
+    with replacing(path) as file:
+        file.write(page.encode())
+
+
+def render_page(report: Report) -> str:
+    """The page, as a string."""
+    script = _joined(SCRIPTS)
+    style = _template("style.css").render(
+        colours=list(enumerate(palette())), page=PAGE, ink=INK, text_on=text_on
+    )
+    page: str = _template("page.html").render(
+        report=report,
+        names=NAMES[report.kind],
+        style=Markup(style),
+        style_hash=_hash(style),
+        script=Markup(script),
+        script_hash=_hash(script),
+        data=Markup(as_script_data(report.as_json() | {"names": NAMES[report.kind]})),
+    )
+    return page
+
+
+def as_script_data(value: Any) -> str:
+    r"""JSON that nothing in a script element can be mistaken for markup in.
+
+    >>> print(as_script_data("</script><!-- & \u2028"))
+    "\u003c/script\u003e\u003c!-- \u0026 \u2028"
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+@cache
+def _joined(names: tuple[str, ...]) -> str:
+    folder = files("cohmm.report") / "page"
+    parts = [(folder / name).read_text("utf-8") for name in names]
+    return "\n" + "\n".join(parts)
+
+
+def _hash(text: str) -> str:
+    """What the page's own policy lets run: this text, and nothing that gets in by other ways."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _template(name: str) -> Any:
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("cohmm.report", "page"),
+        autoescape=lambda name: bool(name and name.endswith(".html")),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

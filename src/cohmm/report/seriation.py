@@ -1,0 +1,53 @@
+"""An order of topics in which those that follow one another are neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
+
+from cohmm.kernels.compiled import Floats
+
+EDGES_BY_TOPIC = 2.5
+
+
+def next_topic(transitions: Floats) -> Floats:
+    """Which topic follows, where one ends: P(j | i is left), (K, K), with a diagonal of zero.
+
+    >>> next_topic(np.array([[.5, .5, 0], [.1, .8, .1], [0, 0, 1]]))
+    array([[0. , 1. , 0. ],
+           [0.5, 0. , 0.5],
+           [0. , 0. , 0. ]])
+    """
+    leaving = transitions * (1 - np.eye(len(transitions)))
+    sums = leaving.sum(axis=1, keepdims=True)
+    return np.asarray(leaving / np.where(sums > 0, sums, 1.0))
+
+
+def seriated(transitions: Floats, prevalence: Floats) -> list[int]:
+    """The order of the leaves of a tree (Bar-Joseph et al. 2001) in which flows are short.
+
+    >>> a = np.array([[.9, 0, .1, 0], [0, .9, 0, .1], [.1, 0, .9, 0], [0, .1, 0, .9]])
+    >>> seriated(a, np.full(4, .25))
+    [0, 2, 3, 1]
+    """
+    k = len(transitions)
+    if k < 3:
+        return list(range(k))
+    follows = next_topic(transitions)
+    expected = np.outer(prevalence, prevalence)
+    flow = prevalence[:, None] * follows
+    # How much more often than by chance, so that a frequent topic is not near to all.
+    near = np.log1p((flow + flow.T) / np.maximum(expected + expected.T, 1e-300))
+    apart = near.max() - near
+    np.fill_diagonal(apart, 0.0)
+    tree = linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
+    return [int(topic) for topic in leaves_list(tree)]
+
+
+def first_threshold(transitions: Floats) -> float:
+    """The probability above which there are about `EDGES_BY_TOPIC` edges a topic."""
+    follows = next_topic(transitions)
+    values = np.sort(follows[follows > 0])[::-1]
+    wanted = int(EDGES_BY_TOPIC * len(follows))
+    return float(values[wanted]) if len(values) > wanted else 0.0

@@ -1,0 +1,53 @@
+"""Lines of the summary that all models share."""
+
+from __future__ import annotations
+
+import warnings
+
+from cohmm.evidence.pairs import Cooccurrence
+from cohmm.learn.evidence import EvidenceWarning, PairEvidence
+from cohmm.learn.fit import Progress
+from cohmm.report.values import Item, Trace
+
+MOST_STEPS = 400
+
+
+def number(value: float) -> str:
+    """Four digits, and no more zeros than are needed.
+
+    >>> number(1234.567), number(-0.000123456)
+    ('1,235', '-0.0001235')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def trace(name: str, steps: tuple[Progress, ...]) -> Trace:
+    """A history, of which a long one is thinned out; the last step stays."""
+    every = -(-len(steps) // MOST_STEPS)
+    kept = [*steps[:-1:every], steps[-1]]
+    return Trace(name, [step.n_iter for step in kept], [float(step.objective) for step in kept])
+
+
+def detectable(counts: Cooccurrence | None, k: int, what: str) -> list[Item]:
+    """How many states stand out from the noise of the pairs, where there are pairs."""
+    if counts is None or not counts.n_pairs(min(counts.lags)):
+        return []
+    lag = min(counts.lags)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)  # the report says it in its own words
+        shown = PairEvidence.of(counts, (lag,), "tied", "auto").spectrum
+    n = shown.n_detectable
+    least = "at least " if n == len(shown.values) < counts.n_symbols else ""
+    than = f"fewer than the {k} learned" if n < k and not least else f"{k} were learned"
+    note = (
+        f"{than}; so many singular values of the pairs at lag {lag} stand above the noise floor "
+        f"of {shown.floor:.3g}"
+    )
+    return [Item(f"Detectable {what}", f"{least}{n:,}", note)]
+
+
+def command_items(command: str | None) -> list[Item]:
+    """Version, and what was typed."""
+    from cohmm import __version__
+
+    return [Item("cohmm", __version__), *([Item("Command", command)] if command else [])]

@@ -1,0 +1,116 @@
+"""What a report shows, as plain values: numbers, strings and lists, ready to be JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Item:
+    """A line of the summary."""
+
+    name: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """How the objective went: its value after so many passes."""
+
+    name: str
+    passes: list[int]
+    values: list[float]
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic, or a state.
+
+    ``words`` are places in `Report.vocabulary`, and ``probabilities`` theirs in this topic: all
+    that can be among the top words at any relevance.  ``run`` is the expected number of words
+    until the topic ends; None: it never does.
+    """
+
+    prevalence: float
+    stay: float
+    run: float | None
+    coherence: float | None
+    words: list[int]
+    probabilities: list[float]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A document, or a piece of a sequence, read in three ways.
+
+    Parameters
+    ----------
+    number : int
+        Which of all documents it is.
+    name : str
+        Where it came from.
+    length : int
+        How many words it has, of which those in the lists below are the first.
+    words : list of int
+        Places in `Report.vocabulary`; -1: the observation is missing.
+    text : str or None
+        The text that the words are from, where there is one.
+    spans : list of int
+        Of ``text``: how many UTF-16 units lie before the first word, how many it has, how many
+        lie before the second ...
+    path, path_p : list of int
+        The topics of the most probable path, and their posteriors in percent.
+    best, best_p : list of int
+        The most probable topic of each word by itself, and its posterior in percent.
+    bag : list of int
+        The topics by a model that knows nothing of order.
+    shares : list of [topic, share]
+        The topics that have a part in it, the largest first.
+    """
+
+    number: int
+    name: str
+    length: int
+    words: list[int]
+    text: str | None
+    spans: list[int]
+    path: list[int]
+    path_p: list[int]
+    best: list[int]
+    best_p: list[int]
+    bag: list[int]
+    shares: list[list[float]]
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a page shows.
+
+    ``order`` is that of the topics in which neighbours follow one another, and ``threshold`` the
+    probability below which the graph hides an edge at first.  ``overall`` are the probabilities
+    of the words of ``vocabulary`` in the corpus.  ``key`` tells models apart.
+    """
+
+    kind: str
+    title: str
+    key: str
+    version: str
+    summary: list[Item]
+    traces: list[Trace]
+    topics: list[Topic]
+    vocabulary: list[str]
+    overall: list[float]
+    transitions: list[list[float]]
+    order: list[int]
+    threshold: float
+    colours: int
+    n_texts: int
+    cap: str
+    texts: list[Text]
+
+    def as_json(self) -> dict[str, Any]:
+        """For the page."""
+        many = ("summary", "traces", "topics", "texts")
+        return vars(self) | {name: [vars(item) for item in getattr(self, name)] for name in many}

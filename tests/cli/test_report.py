@@ -1,0 +1,82 @@
+"""``cohmm report``."""
+
+import inspect
+import json
+import re
+
+import pytest
+
+from cohmm import HTMM, EvidenceWarning, TextWarning
+from cohmm.cli.report import report
+from cohmm.report.prepare import N_TEXTS
+
+TEXTS = ["The sun and the rain", "rain, snow and rain", "Sun! Snow?", "the"] * 5
+
+
+def data_of(path):
+    text = path.read_text("utf-8")
+    return json.loads(
+        re.search(r'<script type="application/json" id="data">(.*?)</script>', text)[1]
+    )
+
+
+@pytest.fixture
+def topics(folder):
+    model = HTMM(n_components=2, stop_words=["the", "and"], random_state=0)
+    with pytest.warns(EvidenceWarning), pytest.warns(TextWarning):
+        model.fit(TEXTS)
+    model.save("t.cohmm")
+    (folder / "t.txt").write_text("\n".join(TEXTS))
+    return folder
+
+
+def test_a_report_about_an_hmm(run, folder):
+    result = run("report", "m.cohmm", "d.txt", "-o", "r.html", "--title", "Days <1>")
+    assert result.stdout == ""
+    assert re.fullmatch(r"cohmm: wrote r.html, [\d.]+ MB\n", result.stderr)
+    data = data_of(folder / "r.html")
+    assert data["title"] == "Days <1>"
+    assert data["kind"] == "states"
+    words = [[data["vocabulary"][w] for w in text["words"]] for text in data["texts"]]
+    assert words == [["walk", "shop", "clean"], ["clean", "walk"], ["shop"]]
+
+
+def test_a_report_about_topics_shows_texts_as_they_were_written(run, topics):
+    run("report", "t.cohmm", "t.txt")
+    data = data_of(topics / "report.html")
+    assert data["title"] == "t"
+    assert [text["text"] for text in data["texts"]] == TEXTS
+    assert data["texts"][1]["name"] == "t.txt, line 2"
+    run("report", "t.cohmm", "-", "--documents", "3", input="rain\nsun\nsnow\nsun\n")
+    data = data_of(topics / "report.html")
+    assert len(data["texts"]) == 3
+    assert [text["text"] for text in data["texts"]] == [None] * 3
+
+
+def test_so_many_documents_are_shown_as_the_library_shows():
+    (option,) = (p for p in inspect.signature(report).parameters.values() if p.name == "documents")
+    assert option.default == N_TEXTS
+
+
+def test_several_inputs_and_none(run, topics):
+    run("report", "t.cohmm", "t.txt", "d.txt")
+    data = data_of(topics / "report.html")
+    assert data["n_texts"] == 23
+    assert data["texts"][-1]["name"] == "d.txt, line 3"
+    for model in ("t.cohmm", "n.cohmm"):
+        run("report", model)
+        assert data_of(topics / "report.html")["texts"] == []
+
+
+def test_nothing_is_written_where_nothing_can_be(run, topics):
+    (topics / "report.html").write_text("before")
+    before = {path.name for path in topics.iterdir()}
+    run("report", "no.cohmm", fails="there is no file no.cohmm")
+    run("report", "d.txt", fails="d.txt is not a cohmm file")
+    run("report", "t.cohmm", "-o", "no/r.html",
+        fails="cannot write no/r.html: there is no folder no")  # fmt: skip
+    run("report", "t.cohmm", "t.txt", "--group", "x",
+        fails="--group is for sequences, and t.cohmm is a topic model")  # fmt: skip
+    run("report", "t.cohmm", "no.txt", fails="no.txt: there is no such file")
+    assert {path.name for path in topics.iterdir()} == before
+    assert (topics / "report.html").read_text() == "before"

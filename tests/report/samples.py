@@ -1,0 +1,106 @@
+"""What reports are made from, by hand: small, and with everything that can be in one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cohmm.report.prepare import Material, Reading, cap_sentence
+from cohmm.report.values import Item, Trace
+
+WORDS = (
+    *("ship", "harbour", "cargo", "tide", "anchor"),
+    *("bread", "oven", "flour", "butter", "soup"),
+    *("star", "planet", "orbit", "comet", "moon"),
+    *("judge", "court", "trial", "jury", "verdict"),
+)
+TRICKY = (
+    "<script>window.hacked=1</script>",
+    "</script><img src=x onerror=window.hacked=1>",
+    "<!--<script>",
+    '"quoted"',
+    "it's & so",
+    "שלום",
+    "مرحبا",
+    "👩‍🚀🚀",
+    "supercalifragilistic" * 12,
+    "\u2028line",
+    "=1+1",
+    "a,b",
+    "{{ 7 * 7 }}",
+    "\ud800",
+    " ",
+)
+
+
+def material(
+    k: int = 4,
+    n_texts: int = 30,
+    length: int = 40,
+    vocabulary: tuple = WORDS,
+    kind: str = "topics",
+    text: bool = True,
+    seed: int = 0,
+) -> Material:
+    """A model of k topics, and documents that follow it."""
+    rng = np.random.default_rng(seed)
+    v = len(vocabulary)
+    components = rng.dirichlet(np.full(v, 0.3), size=k)
+    own = -(-v // k)
+    for topic in range(k):
+        components[topic, topic * own : (topic + 1) * own] += 1
+    components /= components.sum(axis=1, keepdims=True)
+    leaving = rng.dirichlet(np.full(k, 0.5), size=k)
+    transitions = 0.8 * np.eye(k) + 0.2 * leaving
+    prevalence = np.sort(rng.dirichlet(np.full(k, 5.0)))[::-1]
+    readings = tuple(
+        reading(d, rng, components, transitions, prevalence, vocabulary, length, text)
+        for d in range(n_texts)
+    )
+    return Material(
+        kind=kind,
+        title="A <b>small</b> model",
+        components=components,
+        prevalence=prevalence,
+        transitions=transitions,
+        vocabulary=vocabulary,
+        summary=(
+            Item("Documents", f"{n_texts}"),
+            Item("Coherence", "-12.5", "eps = 0.01"),
+            Item("Command", "cohmm report 'a b' \"c\" <d>"),
+        ),
+        traces=(Trace("Objective", [1, 2, 3], [0.5, 0.2, 0.1]),),
+        coherence=rng.normal(size=k) if kind == "topics" else None,
+        n_texts=n_texts,
+        cap=cap_sentence(n_texts, n_texts, "documents", "words"),
+        readings=readings,
+    )
+
+
+def reading(d, rng, components, transitions, prevalence, vocabulary, length, text) -> Reading:
+    k, v = components.shape
+    path = [int(rng.integers(k))]
+    while len(path) < length:
+        path.append(int(rng.choice(k, p=transitions[path[-1]])))
+    path = np.array(path[:length], np.int64)
+    symbols = np.array([rng.choice(v, p=components[topic]) for topic in path], np.int64)
+    best = np.where(rng.random(length) < 0.1, rng.integers(k, size=length), path)
+    posterior = prevalence * components[:, symbols].T
+    shares = np.bincount(path, minlength=k) / max(length, 1)
+    written, spans = "The ", []
+    for code in symbols:
+        spans.append((len(written), len(written) + len(vocabulary[code])))
+        written += f"{vocabulary[code]} of "
+    return Reading(
+        number=d,
+        name=f"Document {d}",
+        length=length,
+        symbols=symbols,
+        path=path,
+        path_p=rng.uniform(0.3, 1, size=length),
+        best=best,
+        best_p=rng.uniform(0.3, 1, size=length),
+        bag=posterior.argmax(axis=1),
+        shares=shares if length else prevalence,
+        text=written if text else None,
+        spans=tuple(spans) if text else (),
+    )
