@@ -123,6 +123,20 @@ def test_sparsity_makes_zeros():
     small = [fit.model.align_to(truth).transmat[zeros].max() for fit in (plain, sparse)]
     assert small[1] < 1e-6 < small[0]
     assert plain.divergence < sparse.divergence
+    # The preference comes after plain maximum likelihood: its first step is not the first.
+    assert plain.history[0].n_iter == 1 < plain.n_iter <= sparse.history[0].n_iter
+
+
+def test_zeros_are_approached_fast(monkeypatch):
+    truth = HMM([0.5, 0.5], [[0, 1], [0.4, 0.6]], [[0.5, 0.5, 0], [0, 0.4, 0.6]])
+    law = WindowLaw.of(count_triples(truth.sample(20_000, random_state=0)[0]))
+    begin = [chain_of(random_model(2, 3))]
+    options = OPTIONS | {"tol": 1e-6, "max_iter": 1000}
+    fast = maximised(law, begin, **options)
+    monkeypatch.setattr(Roots, "at_zero", lambda roots, by_m, by_a: 0.0)
+    slow = maximised(law, begin, **options)
+    assert fast.n_iter < slow.n_iter / 2
+    assert fast.objective == pytest.approx(slow.objective, abs=1e-8)
 
 
 def test_smoothing_leaves_nothing_seen_impossible():

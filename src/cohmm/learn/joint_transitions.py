@@ -16,13 +16,13 @@ import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints
 
-NO_GAIN = 1e-12  # of the largest gradient at zero
+NO_GAIN = 1e-12  # of the largest gradient at zero: an entry that promises less stays zero
 TILT = 1e-9  # of the same
 ROUNDING = 1e-14
 AT_ONCE = 0.1
 
 
-def joint_transitions(m: Floats, before: Floats, after: Floats, no_gain: float = NO_GAIN) -> Floats:
+def joint_transitions(m: Floats, before: Floats, after: Floats) -> Floats:
     """Theta >= 0 with least |M Theta - before|^2 + |M Theta' - after|^2, (K, K).
 
     Lawson and Hanson's active sets.  The Gram matrix of the K^2 unknowns is never formed: an
@@ -32,12 +32,10 @@ def joint_transitions(m: Floats, before: Floats, after: Floats, no_gain: float =
     ----------
     m, before, after : array, (N, K)
         M, L diag(pi) and R diag(pi).
-    no_gain : float
-        An entry whose gradient is less than this stays zero.
     """
     gram = m.T @ m
     target = m.T @ before + (m.T @ after).T
-    return _solve(gram, target, no_gain)
+    return _solve(gram, target, NO_GAIN)
 
 
 def undetermined(m: Floats, before: Floats, after: Floats, rng: np.random.Generator) -> float:
@@ -50,7 +48,7 @@ def undetermined(m: Floats, before: Floats, after: Floats, rng: np.random.Genera
     gram = m.T @ m
     target = m.T @ before + (m.T @ after).T
     costs = TILT * target.max() * rng.exponential(size=(2, *target.shape))
-    one, other = (_solve(gram, target - cost, 0.0) for cost in costs)
+    one, other = (_solve(gram, target - cost, ROUNDING) for cost in costs)
     return 0.5 * float(np.abs(one - other).sum())
 
 
@@ -58,7 +56,7 @@ def _solve(gram: Floats, target: Floats, no_gain: float) -> Floats:
     k = len(gram)
     theta = np.zeros((k, k))
     free = np.zeros((k, k), bool)
-    least = max(no_gain, ROUNDING) * target.max()
+    least = no_gain * target.max()
     for _ in range(3 * k * k):
         gradient = np.where(free, -np.inf, target - gram @ theta - theta @ gram).ravel()
         # A tenth more entries at a time; one of them stays at least, so the sum falls.

@@ -22,7 +22,7 @@ from cohmm.evidence.triples import Triples
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.evidence import EvidenceWarning, needs
 from cohmm.learn.fit import Fit, Progress
-from cohmm.learn.joint_transitions import NO_GAIN, joint_transitions, undetermined
+from cohmm.learn.joint_transitions import joint_transitions, undetermined
 from cohmm.learn.options import check_amounts, check_whole
 from cohmm.learn.polyadic import EXACT as ROUNDING
 from cohmm.learn.polyadic import TINY, Factors, decompose
@@ -31,7 +31,6 @@ from cohmm.learn.window_likelihood import maximised
 from cohmm.learn.window_tangent import Chain
 from cohmm.model.sampling import generator
 
-NOISY_GAIN = 1e-3  # of the largest gradient: less is noise
 DEPENDENT = 1e-9  # of the largest singular value
 AMBIGUOUS = 1e-3  # total variation between two answers that are equally good
 
@@ -92,7 +91,7 @@ def overcomplete(
         _check_states(n_components, len(law.seen))
         exact = np.isinf(law.n_windows)
         factors, starts = _factors(law, n_components, n_init, rng)
-        theta = joint_transitions(*factors, NO_GAIN if exact else NOISY_GAIN)
+        theta = joint_transitions(*factors)
         fit = maximised(
             law,
             [_chain(law, factors[0], theta)],
