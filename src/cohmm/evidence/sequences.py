@@ -111,7 +111,7 @@ class Sequences:
         """The sequences of all parts, one after the other; their symbols are the same.
 
         >>> Sequences.joined([Sequences.of([0, 1]), Sequences.of([[1, 1], [0]], n_symbols=2)])
-        Sequences(3 sequences, 5 observations, 0 missing, 2 symbols)
+        Sequences(3 sequences, 5 observations, 2 symbols)
         """
         for number, part in enumerate(parts):
             if (part.n_symbols, part.vocabulary) != (parts[0].n_symbols, parts[0].vocabulary):
