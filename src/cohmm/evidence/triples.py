@@ -10,8 +10,9 @@ from typing import Any, cast
 import numpy as np
 
 from cohmm import storage
+from cohmm.evidence.grams import check_grams, merged, united
 from cohmm.evidence.sequences import Sequences, Unseen
-from cohmm.evidence.vocabulary import Vocabulary, as_vocabulary, codes_in, unite
+from cohmm.evidence.vocabulary import Vocabulary, as_vocabulary, codes_in
 from cohmm.kernels import counting
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
@@ -48,24 +49,7 @@ class Triples:
     def __post_init__(self) -> None:
         if self.triples.shape != (len(self.counts), 3):
             raise ValueError(f"{len(self.counts)} counts for triples of shape {self.triples.shape}")
-        if len(self.triples) and not 0 <= self.triples.min() <= self.triples.max() < self.n_symbols:
-            raise ValueError(
-                f"the triples are of symbols from {self.triples.min()} to {self.triples.max()}: "
-                f"there are {self.n_symbols}, from 0"
-            )
-        if self.counts.dtype not in (np.int64, np.float64):
-            raise ValueError(f"counts must be int64 or float64, not {self.counts.dtype}")
-        wrong = ~(np.isfinite(self.counts) & (self.counts >= 0))
-        if wrong.any():
-            place = int(np.argmax(wrong))
-            raise ValueError(
-                f"the count of the triple {tuple(self.triples[place].tolist())} is "
-                f"{self.counts[place]}: it must be finite and at least 0"
-            )
-        if self.vocabulary is not None and len(self.vocabulary) != self.n_symbols:
-            raise ValueError(
-                f"there are {len(self.vocabulary)} labels for {self.n_symbols} symbols"
-            )
+        check_grams("triple", self.triples, self.counts, self.n_symbols, self.vocabulary)
 
     @classmethod
     def from_probability(
@@ -99,16 +83,10 @@ class Triples:
             return self
         if not isinstance(other, Triples):
             return NotImplemented
-        if (self.vocabulary is None) != (other.vocabulary is None):
-            raise ValueError("counts of labels and counts of numbers do not add up")
-        if self.vocabulary is None:
-            vocabulary, n = None, max(self.n_symbols, other.n_symbols)
-        else:
-            vocabulary = unite(self.vocabulary, cast(Vocabulary, other.vocabulary))
-            n = len(vocabulary)
+        vocabulary, n = united(self, other)
         _check_size(n)
         keys = np.concatenate([self._keys(vocabulary, n), other._keys(vocabulary, n)])
-        return _from_keys(*_merge(keys, np.concatenate([self.counts, other.counts])), n, vocabulary)
+        return _from_keys(*merged(keys, np.concatenate([self.counts, other.counts])), n, vocabulary)
 
     __radd__ = __add__
 
@@ -202,7 +180,7 @@ def triple_counts(data: Sequences) -> Triples:
     found = run(count, parts)
     keys, counts = found[0]
     if len(found) > 1:
-        keys, counts = _merge(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+        keys, counts = merged(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
     return _from_keys(keys, counts, n, data.vocabulary)
 
 
@@ -225,14 +203,6 @@ def _checked_law(law: Any) -> Floats:
     if abs(cube.sum() - 1) > 1e-6:
         raise ValueError(f"the triple law sums to {cube.sum():.6g}, not to 1")
     return cube
-
-
-def _merge(keys: Ints, counts: Ints | Floats) -> tuple[Ints, Ints | Floats]:
-    """Distinct keys in order, with the sums of their counts."""
-    order = np.argsort(keys, kind="stable")
-    keys, counts = keys[order], counts[order]
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
-    return keys[first], np.add.reduceat(counts, first) if len(first) else counts
 
 
 def _from_keys(keys: Ints, counts: Ints | Floats, n: int, vocabulary: Vocabulary | None) -> Triples:

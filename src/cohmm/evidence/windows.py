@@ -10,8 +10,9 @@ from typing import Any, cast
 import numpy as np
 
 from cohmm import storage
+from cohmm.evidence.grams import check_grams, merged, united
 from cohmm.evidence.sequences import Sequences, Unseen
-from cohmm.evidence.vocabulary import Vocabulary, as_vocabulary, codes_in, unite
+from cohmm.evidence.vocabulary import Vocabulary, as_vocabulary, codes_in
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
 
@@ -50,24 +51,7 @@ class Windows:
                 f"{len(self.counts)} counts need windows of the shape ({len(self.counts)}, "
                 f"2 tau + 1), not {shape}"
             )
-        if len(self.windows) and not 0 <= self.windows.min() <= self.windows.max() < self.n_symbols:
-            raise ValueError(
-                f"the windows are of symbols from {self.windows.min()} to {self.windows.max()}: "
-                f"there are {self.n_symbols}, from 0"
-            )
-        if self.counts.dtype not in (np.int64, np.float64):
-            raise ValueError(f"counts must be int64 or float64, not {self.counts.dtype}")
-        wrong = ~(np.isfinite(self.counts) & (self.counts >= 0))
-        if wrong.any():
-            place = int(np.argmax(wrong))
-            raise ValueError(
-                f"the count of the window {tuple(self.windows[place].tolist())} is "
-                f"{self.counts[place]}: it must be finite and at least 0"
-            )
-        if self.vocabulary is not None and len(self.vocabulary) != self.n_symbols:
-            raise ValueError(
-                f"there are {len(self.vocabulary)} labels for {self.n_symbols} symbols"
-            )
+        check_grams("window", self.windows, self.counts, self.n_symbols, self.vocabulary)
 
     @classmethod
     def from_probability(
@@ -125,16 +109,10 @@ class Windows:
             return NotImplemented
         if self.tau != other.tau:
             raise ValueError(f"windows of tau={self.tau} and of tau={other.tau} do not add up")
-        if (self.vocabulary is None) != (other.vocabulary is None):
-            raise ValueError("counts of labels and counts of numbers do not add up")
-        if self.vocabulary is None:
-            vocabulary, n = None, max(self.n_symbols, other.n_symbols)
-        else:
-            vocabulary = unite(self.vocabulary, cast(Vocabulary, other.vocabulary))
-            n = len(vocabulary)
+        vocabulary, n = united(self, other)
         _check_size(n, self.tau)
         keys = np.concatenate([self._keys(vocabulary, n), other._keys(vocabulary, n)])
-        keys, counts = _merge(keys, np.concatenate([self.counts, other.counts]))
+        keys, counts = merged(keys, np.concatenate([self.counts, other.counts]))
         return Windows(_symbols_of(keys, n, 2 * self.tau + 1), counts, n, vocabulary)
 
     __radd__ = __add__
@@ -230,7 +208,7 @@ def window_counts(data: Sequences, tau: int = 2) -> Windows:
         return np.unique(keys[~missing & (places + width <= ends)], return_counts=True)
 
     found = run(count, split(max(last, 0), -(-max(last, 0) // PART)))
-    keys, counts = _merge(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+    keys, counts = merged(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
     return Windows(_symbols_of(keys, n, width), counts, n, data.vocabulary)
 
 
@@ -246,14 +224,6 @@ def _symbols_of(keys: Ints, n: int, width: int) -> Ints:
     """The inverse of `keys_of`, (len(keys), width)."""
     powers = n ** np.arange(width - 1, -1, -1, dtype=np.int64)
     return (keys[:, None] // powers % n).astype(np.int32)
-
-
-def _merge(keys: Ints, counts: Ints | Floats) -> tuple[Ints, Ints | Floats]:
-    """Distinct keys in order, with the sums of their counts."""
-    order = np.argsort(keys, kind="stable")
-    keys, counts = keys[order], counts[order]
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
-    return keys[first], np.add.reduceat(counts, first) if len(first) else counts
 
 
 def _check_size(n: int, tau: int) -> None:
