@@ -26,6 +26,7 @@ def quick(name: str) -> str:
         ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step"]),
         ("refinement.py", ["Refinement (sticky)", "| refined, sparsity=1 |", "| baum_welch |"]),
         ("sparse_pass.py", ["| 100 |", "A fit, N="]),
+        ("topics.py", ["| HTMM |", "| HTMM, the paper's |", "| LDA tomotopy |"]),
     ],
 )
 def test_quick_runs_print_their_tables(name: str, rows: list[str]) -> None:

@@ -171,9 +171,18 @@ def test_sampled_windows_lie_within_sequences() -> None:
     assert len(windows) == n_windows(100)
 
 
-@pytest.mark.parametrize("data", [[[0], [1]], [[0, 1]] * 9, [[0, 1, None, 1, 0]], [[0]]])
-def test_no_windows(data: list[list[int | None]]) -> None:
-    assert sample_windows(Sequences.of(data), 10, np.random.default_rng(0)).shape == (0, 3)
+@pytest.mark.parametrize("width", [1, 2])
+def test_windows_are_shorter_where_no_sequence_is_longer(width: int) -> None:
+    sequences = [list(range(10 * s, 10 * s + width)) for s in range(9)] + [[90]]
+    windows = sample_windows(Sequences.of(sequences), 10, np.random.default_rng(0))
+    assert windows.shape[1] == width
+    assert (np.diff(windows, axis=1) == 1).all()
+    assert set(windows[:, 0]) == set(range(0, 90, 10)) | ({90} if width == 1 else set())
+
+
+def test_no_windows() -> None:
+    data = Sequences.of([[0, 1, None, 1, 0]])
+    assert sample_windows(data, 10, np.random.default_rng(0)).shape == (0, 3)
 
 
 def test_how_many_windows() -> None:

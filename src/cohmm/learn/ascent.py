@@ -21,6 +21,7 @@ from cohmm.model.inference import Counts
 
 REVIVED = 1e-4
 LEAST = 1e-12
+CAUTION = 2.0  # what is left turns out to be so much more than the series says
 _NOTHING = Counts(np.zeros(0), np.zeros(0), np.zeros(0))
 
 
@@ -168,7 +169,7 @@ def _left_to_gain(gains: list[float]) -> float:
         return 0.0
     if len(gains) < 2 or gains[-1] >= gains[-2]:
         return np.inf
-    return gains[-1] ** 2 / (gains[-2] - gains[-1])
+    return CAUTION * gains[-1] ** 2 / (gains[-2] - gains[-1])
 
 
 def revived(model: HMM, counts: Counts) -> HMM:

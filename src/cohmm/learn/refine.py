@@ -32,9 +32,9 @@ from cohmm.learn.triple_law import TripleLaw
 from cohmm.model.hmm import HMM
 
 WINDOW_PASSES = 20
-WINDOW_ROUNDS = 3
-WINDOW_TOL = 1e-2
-PASSES = 12
+WINDOW_ROUNDS = 8
+WINDOW_TOL = 1e-3
+PASSES = 10
 MAX_ITER = 60
 OPENING = 0.01  # every emission gets this share of a uniform one to begin with
 FLOOR = 0.3  # over N: where the sparsity prior ends to prefer zeros

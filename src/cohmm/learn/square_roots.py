@@ -145,7 +145,7 @@ class SquareRoots:
         a ridge on the diagonal.
         """
         scores = self.scores(point, model, windows)
-        scores *= np.float32(np.sqrt(symbols / (max(len(windows), 1) * WINDOW)))
+        scores *= np.float32(np.sqrt(symbols / max(windows.size, 1)))
         diagonal = self.bend(point, model, counts)
         diagonal += RIDGE * (float(np.vdot(scores, scores)) + diagonal.sum()) / len(point) + LEAST
         diagonal[: model.n_components] = 4.0
@@ -182,14 +182,17 @@ def n_windows(parameters: int) -> int:
 
 
 def sample_windows(data: Sequences, n_parameters: int, rng: np.random.Generator) -> Ints:
-    """Some windows of three symbols from the data, (n, 3), with nothing missing."""
+    """Some windows of three symbols from the data, (n, 3), with nothing missing.
+
+    Of two or one where no sequence is longer.
+    """
     most = n_windows(n_parameters)
-    last = len(data.symbols) - WINDOW
-    if last < 0:
+    width = min(WINDOW, int(np.diff(data.offsets).max(initial=0)))
+    if width == 0:
         return np.zeros((0, WINDOW), np.int64)
-    places = rng.integers(0, last + 1, 4 * most)
+    places = rng.integers(0, len(data.symbols) - width + 1, 4 * most)
     ends = data.offsets[np.searchsorted(data.offsets, places, side="right")]
-    windows = data.symbols[places[places + WINDOW <= ends, None] + np.arange(WINDOW)]
+    windows = data.symbols[places[places + width <= ends, None] + np.arange(width)]
     return np.asarray(windows[(windows >= 0).all(axis=1)][:most], np.int64)
 
 
