@@ -6,13 +6,14 @@ SETUP := .venv/.installed
 
 export COHMM_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data))
 
-.PHONY: help demo test browser lint bench clean
+.PHONY: help demo test browser lint bench docs clean
 
 help:
-	@echo "make demo   sample a known model, count, decode, and say how well it went"
+	@echo "make demo   write documents on known topics, find the topics again, and a report to look at"
 	@echo "make test   linters, types, layers and all tests"
 	@echo "make lint   linters, types and layers alone"
 	@echo "make bench  speed and memory, side by side with peers"
+	@echo "make docs   the guide, as a site that is read without a network: site/index.html"
 	@echo "make clean  remove .venv and everything that was made"
 
 $(SETUP): pyproject.toml
@@ -47,6 +48,11 @@ lint: $(SETUP)
 bench: $(SETUP)
 	$(BIN)/python benchmarks/inference.py
 
+# A warning is an error: a link that leads nowhere, a page that is in no list, a docstring that does not parse.
+docs: $(SETUP)
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees docs site
+	@echo "the guide is in site/index.html"
+
 clean:
-	rm -rf .venv cohmm-demo
+	rm -rf .venv cohmm-demo build site
 	find . -name __pycache__ -prune -exec rm -rf {} +

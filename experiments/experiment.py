@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cohmm.plots.error_against_length import power
+
 Row = dict[str, Any]
 
 
@@ -94,18 +96,6 @@ def grid(
         [f"{row} / {column}", *(power(value) for value in across)],
         [[str(name), *(cells.get((name, value), "") for value in across)] for name in down],
     )
-
-
-def power(value: float) -> str:
-    """A length in a few characters.
-
-    >>> power(1000), power(3_162_278), power(20)
-    ('1e3', '3.2e6', '20')
-    """
-    if value < 1000:
-        return f"{value:g}"
-    digits, exponent = f"{value:.1e}".split("e")
-    return f"{digits.removesuffix('.0')}e{int(exponent)}"
 
 
 def share(value: float, digits: int = 3) -> str:

@@ -318,6 +318,15 @@ def test_refine_is_yes_no_or_auto(wrong: Any) -> None:
 def test_bad_sparsity() -> None:
     with pytest.raises(ValueError, match="sparsity must be finite and at least 0, not -1"):
         PairwiseHMM(1, sparsity=-1).fit([0, 1, 0])
+    with pytest.raises(ValueError, match="sparsity=2 is for refinement: set refine=True too"):
+        PairwiseHMM(1, sparsity=2, refine=False).fit([0, 1, 0])
+
+
+def test_sparsity_asks_for_refinement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cohmm.hmm.worthwhile", lambda n_symbols, n_components: False)
+    y, _ = random_hmm(10, 2, random_state=0).sample(2000, random_state=0)
+    assert not isinstance(PairwiseHMM(2, random_state=0).fit(y).fit_, RefinedFit)
+    assert isinstance(PairwiseHMM(2, sparsity=1, random_state=0).fit(y).fit_, RefinedFit)
 
 
 @pytest.mark.filterwarnings("ignore::cohmm.learn.evidence.EvidenceWarning")

@@ -41,6 +41,35 @@ def test_header_and_arrays_come_back(tmp_path):
         np.testing.assert_array_equal(found[name], array)
 
 
+def test_what_kind_of_value_a_file_holds(tmp_path):
+    path, whole = written(tmp_path)
+    assert storage.kind(path) == "HMM"
+    count_pairs([0, 1, 0]).save(path)
+    assert storage.kind(str(path)) == "cooccurrence"
+    with pytest.raises(StorageError, match="holds a cooccurrence, not a HMM"):
+        HMM.load(path)
+    for content, complaint in ((b"text", "not a cohmm file"), (whole[:-9], "damaged")):
+        path.write_bytes(content)
+        with pytest.raises(StorageError, match=complaint):
+            storage.kind(path)
+    with pytest.raises(StorageError, match="there is no file"):
+        storage.kind(tmp_path / "nowhere")
+    with pytest.raises(StorageError, match="is a folder"):
+        storage.kind(tmp_path)
+    storage.save(path, "thing", {"format": 9}, {})
+    with pytest.raises(StorageError, match="is of format 9"):
+        storage.kind(path)
+
+
+@pytest.mark.parametrize("path", [".", "..", ""])
+def test_a_path_without_a_name(tmp_path, monkeypatch, path):
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    with pytest.raises(StorageError, match="cannot write"):
+        MODEL.save(path)
+    assert [child.name for child in tmp_path.rglob("*")] == ["below"]
+
+
 def test_the_file_holds_no_pickle(tmp_path):
     path, _ = written(tmp_path)
     with zipfile.ZipFile(path) as archive:

@@ -18,8 +18,10 @@ from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.evidence import Combine
 from cohmm.learn.fit import Fit, PairFit, Progress
 from cohmm.learn.min_volume import min_volume
+from cohmm.learn.options import check_amounts
 from cohmm.learn.refine import RefinedFit, refine, worthwhile
 from cohmm.learn.volume import Volume
+from cohmm.model.frames import HMMTable
 from cohmm.model.hmm import HMM
 
 
@@ -69,8 +71,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         data (`cohmm.learn.refine`).  "auto": if that is about a minute's work at most, as it is
         for T K^2 <= 4e9.  Counts alone cannot be refined.
     sparsity : float
-        Weight of a prior for emissions with zeros in the refinement; 1 is a good value where
-        most symbols are foreign to most states.
+        Weight of a prior for emissions with zeros in the refinement, which it asks for; 1 is a
+        good value where most symbols are foreign to most states.
     n_features : int, optional
         Number of symbols; default: the largest seen plus one.
     vocabulary : list, optional
@@ -158,11 +160,14 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """
         if self.refine not in (True, False, "auto"):
             raise ValueError(f"refine must be True, False or 'auto', not {self.refine!r}")
+        check_amounts(sparsity=self.sparsity)
+        if self.sparsity and self.refine is False:
+            raise ValueError(f"sparsity={self.sparsity:g} is for refinement: set refine=True too")
         data = self._sequences(X, _lengths(y, lengths))
         self.fit_counts(count_pairs(data, lags=self.lags))
         wanted = self.refine
         if wanted == "auto":
-            wanted = worthwhile(len(data.symbols), self.model_.n_components)
+            wanted = self.sparsity > 0 or worthwhile(len(data.symbols), self.model_.n_components)
         if wanted:
             self.fit_ = refine(
                 _with_lonely_symbols(self.model_, data),
@@ -308,6 +313,10 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def get_stationary_distribution(self) -> Floats:
         """The distribution of states that the chain keeps, (K,)."""
         return self._fitted().stationary()
+
+    def to_frame(self, what: HMMTable) -> Any:
+        """The "start", "transitions" or "emissions" as a pandas data frame: see `HMM.to_frame`."""
+        return self._fitted().to_frame(what)
 
     def aic(self, X: Any, lengths: Iterable[int] | None = None) -> float:
         """Akaike's criterion on ``X``; smaller is better."""

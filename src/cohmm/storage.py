@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,25 +29,28 @@ class StorageError(ValueError):
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file to write to, that takes the place of ``path`` only when all is written."""
     path = Path(path)
+    # The name comes first, so that an interrupt at any time finds something to remove.
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}") from None
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with ExitStack() as opened:
+            with _telling(path):
+                file = opened.enter_context(open(temporary, "xb"))
             yield file
             file.flush()
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        try:
+        with _telling(path):
             temporary.replace(path)
-        except OSError as error:
-            raise StorageError(f"cannot write {path}: {error.strerror}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _telling(path: Path) -> Iterator[None]:
+    """What the system refuses is told by the name that was asked for."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}") from None
 
 
 def save(
@@ -67,7 +70,22 @@ def save(
         )
 
 
-def _checked_header(path: str | os.PathLike[str], archive: Any, kind: str) -> dict[str, Any]:
+def kind(path: str | os.PathLike[str]) -> str:
+    """What `save` was told that the value at ``path`` is; its arrays are not read."""
+    with _opened(path) as archive:
+        return str(_checked_header(path, archive)["cohmm"])
+
+
+def load(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The header and the arrays of a value of ``kind`` that `save` wrote to ``path``."""
+    with _opened(path) as archive:
+        header = _checked_header(path, archive)
+        if header["cohmm"] != kind:
+            raise StorageError(f"{path} holds a {header['cohmm']}, not a {kind}")
+        return header, {name: archive[name] for name in archive.files if name != "header"}
+
+
+def _checked_header(path: str | os.PathLike[str], archive: Any) -> dict[str, Any]:
     header = json.loads(archive["header"].tobytes().decode()) if "header" in archive else None
     if not isinstance(header, dict) or "cohmm" not in header:
         raise StorageError(f"{path} is not a cohmm file")
@@ -76,22 +94,19 @@ def _checked_header(path: str | os.PathLike[str], archive: Any, kind: str) -> di
             f"{path} is of format {header.get('format')!r}; this version of cohmm "
             f"reads format {FORMAT}"
         )
-    if header["cohmm"] != kind:
-        raise StorageError(f"{path} holds a {header['cohmm']}, not a {kind}")
     return header
 
 
-def load(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The header and the arrays of a value of ``kind`` that `save` wrote to ``path``."""
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """The arrays of a file, whose damage is told wherever it is met."""
     try:
         with open(path, "rb") as file:
             if file.read(len(_ZIP)) != _ZIP:
                 raise StorageError(f"{path} is not a cohmm file")
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
-                return _checked_header(path, archive, kind), {
-                    name: archive[name] for name in archive.files if name != "header"
-                }
+                yield archive
     except StorageError:
         raise
     except FileNotFoundError:

@@ -1,40 +1,181 @@
-"""``cohmm demo``."""
+"""``cohmm demo``: what it writes and prints, and how close it comes."""
 
 import json
+import re
+from dataclasses import replace
+from importlib import import_module
 
+import numpy as np
 import pytest
 
-from cohmm.cli.demo import run as run_demo
-from cohmm.datasets.synthetic import separable_hmm
+from cohmm import HTMM
+from cohmm.cli.demo import compare, fitting, passage, write_corpus
+from cohmm.datasets.demo_topics import SUBJECTS, demo_model
+from cohmm.datasets.synthetic_topics import sample_documents
+from cohmm.evidence.documents import Documents
+from cohmm.learn.htmm import HTMMFit
+from cohmm.model.hmm import HMM
+
+DEMO = import_module("cohmm.cli.demo")
+FILES = {"corpus.txt", "report.html", "topics.cohmm"}
 
 
-def test_the_table_fits_a_screen(run, folder):
+@pytest.fixture
+def quick(monkeypatch):
+    """One start, where that is not what is tested."""
+    monkeypatch.setattr(DEMO, "STARTS", 1)
+
+
+def test_the_screen_of_the_whole_demo(run, folder):
     before = {path.name for path in folder.iterdir()}
-    output = run("demo", "-n", "20000").stdout
-    for word in ("sample", "20,000 symbols", "count", "learn", "score", "perplexity", "by chance"):
-        assert word in output
-    assert max(map(len, output.splitlines())) <= 80
-    assert len(output.splitlines()) <= 24
-    assert {path.name for path in folder.iterdir()} == before
+    result = run("demo")
+    lines = result.stdout.splitlines()
+    assert result.stderr == ""
+    assert "\x1b[" not in result.stdout  # colours are for terminals
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert re.match(r"4,000 documents, 3\d\d,\d\d\d words, .* 12 known topics", lines[0])
+    for step in ("draw", "read", "learn", "compare", "report"):
+        assert re.search(rf"{step} \d", lines[1])
+    rows = [re.match(r" +(\d+)  (.+?)  +[\d.]+% +([\d.]+)%", line) for line in lines[4:16]]
+    assert [int(row[1]) for row in rows] == list(range(12))
+    assert {row[2] for row in rows} == set(SUBJECTS)
+    assert max(float(row[3]) for row in rows) < 10
+    assert float(re.search(r"topics ([\d.]+)% off the truth", result.stdout)[1]) < 5
+    right, best = map(float, re.search(r"([\d.]+)% of words .* ([\d.]+)%", lines[17]).groups())
+    assert best - 2 < right <= best
+    assert re.search(r"^document \d+: .* \[\d+\]", result.stdout, re.MULTILINE)
+    assert {path.name for path in folder.iterdir()} - before == {"cohmm-demo"}
+    assert {path.name for path in (folder / "cohmm-demo").iterdir()} == FILES
+    # What is said to be next gives the very model that the demo wrote.
+    following = lines[-1].removeprefix("next: cohmm ").split()
+    run(*following, "-o", "again.cohmm")
+    first, again = (HTMM.load(path) for path in ("cohmm-demo/topics.cohmm", "again.cohmm"))
+    assert np.array_equal(first.components_, again.components_)
+    text = (folder / "cohmm-demo" / "report.html").read_text("utf-8")
+    assert json.loads(re.search(r'id="data">(.*?)</script>', text)[1])["n_texts"] == 4000
 
 
-def test_json_is_one_object(run):
-    found = json.loads(run("demo", "-n", "100000", "--seed", "3", "--json").stdout)
-    assert list(found["seconds"]) == ["sample", "count", "learn", "score", "decode"]
+def test_json_is_one_object_and_the_seed_decides(run, folder, quick):
+    args = ("demo", "-n", "300", "--seed", "3", "--json")
+    found = json.loads(run(*args, "-o", "a").stdout)
+    assert list(found["seconds"]) == ["draw", "read", "learn", "compare", "report"]
     assert all(seconds > 0 for seconds in found["seconds"].values())
-    assert found["right"] > 0.8 > 0.2 > found["chance"] > 1 / 20
-    assert found["emission_error"] < 0.15
-    assert found["transition_error"] < 0.15
-    again = json.loads(run("demo", "-n", "100000", "--seed", "3", "--json").stdout)
-    other = json.loads(run("demo", "-n", "100000", "--seed", "4", "--json").stdout)
-    del found["seconds"], again["seconds"]
+    assert (found["documents"], found["topics"]) == (300, 12)
+    assert found["words"] == len((folder / "a/corpus.txt").read_text().split())
+    assert found["topic_error"] == pytest.approx(np.mean(found["topic_errors"]))
+    assert found["files"]["report"] == "a/report.html"
+    assert len(found["passage"]["words"]) == len(found["passage"]["topics"])
+    again = json.loads(run(*args, "-o", "b", "--threads", "1").stdout)
+    for one in (found, again):
+        del one["seconds"], one["files"]
     assert found == again
-    assert found["perplexity"] != other["perplexity"]
+    write_corpus(demo_model(), folder / "a.txt", 300, seed=3)
+    write_corpus(demo_model(), folder / "b.txt", 300, seed=4)
+    corpora = [(folder / name).read_text() for name in ("a/corpus.txt", "a.txt", "b.txt")]
+    assert corpora[0] == corpora[1] != corpora[2]
 
 
-@pytest.mark.filterwarnings("ignore::cohmm.learn.evidence.EvidenceWarning")
-def test_more_data_comes_closer_to_the_pair_law():
-    hmm = separable_hmm(random_state=0)
-    few, many = run_demo(hmm, 2_000, seed=0), run_demo(hmm, 200_000, seed=0)
-    assert many.pair_gap < few.pair_gap / 5
-    assert many.pair_gap > 0
+def test_places_that_cannot_be_written(run, folder, monkeypatch):
+    before = {path.name for path in folder.iterdir()}
+    monkeypatch.setattr("cohmm.datasets.demo_topics.demo_model", None)  # no work is done
+    run("demo", "-o", "d.txt", fails="cannot write to d.txt: it is a file, not a folder")
+    run("demo", "-o", "no/where", fails="cannot write to no/where: there is no folder no")
+    assert {path.name for path in folder.iterdir()} == before
+    (folder / "x" / "report.html").mkdir(parents=True)
+    run("demo", "-o", "x", fails="cannot write x/report.html: it is a folder")
+    assert [path.name for path in (folder / "x").iterdir()] == ["report.html"]
+
+
+def test_a_terminal_has_colours(run, quick, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in run("demo", "-n", "100").stdout
+
+
+# -- how close ---------------------------------------------------------------------------------
+
+
+def told(truth, documents, order):
+    """A model that is the truth with its topics in another order."""
+    hmm = truth.with_states(order)
+    fit = HTMMFit(
+        hmm.emissionprob,
+        hmm.startprob,
+        hmm.startprob,
+        documents.vocabulary,
+        "truth",
+        transitions=hmm.transmat,
+        switch=0.1,
+    )
+    model = HTMM(12, chain="full")
+    model.fit_ = fit
+    return model
+
+
+def test_the_truth_is_not_off_in_any_order():
+    truth = demo_model()
+    documents, states = sample_documents(truth, 150, random_state=0)
+    order = np.random.default_rng(0).permutation(12)
+    found = compare(told(truth, documents, order), documents, truth, states)
+    assert found.subjects == [list(SUBJECTS)[k] for k in order]
+    assert found.topic_error < 1e-12
+    assert found.transition_error < 1e-12
+    assert 0.9 < found.right_by_truth - 0.03 < found.right <= 1
+    runs = {}
+    for d in range(len(documents)):
+        part = states[documents.offsets[d] : documents.offsets[d + 1]]
+        for run in np.split(part, np.flatnonzero(np.diff(part)) + 1):
+            runs.setdefault(int(run[0]), []).append(len(run))
+    assert found.true_runs == pytest.approx([np.mean(runs[k]) for k in order])
+
+
+def test_words_that_were_never_drawn_count_as_wrong():
+    truth = demo_model()
+    documents, states = sample_documents(truth, 150, random_state=0)
+    seen = np.unique(documents.symbols)
+    lost = np.delete(np.arange(truth.n_symbols), seen)
+    assert len(lost)
+    codes = np.searchsorted(seen, documents.symbols)
+    fewer = Documents(codes, documents.offsets, tuple(truth.vocabulary[code] for code in seen))
+    kept = truth.emissionprob[:, seen]
+    part = HMM(truth.startprob, truth.transmat, kept / kept.sum(axis=1, keepdims=True))
+    found = compare(told(part, fewer, np.arange(12)), fewer, truth, states)
+    missing = truth.emissionprob[:, lost].sum(axis=1)
+    np.testing.assert_allclose(found.topic_errors, missing, atol=1e-12)
+
+
+def test_the_passage_has_a_word_in_two_senses():
+    emission = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    documents = Documents([0, 0, 2, 0, 1, 1, 2, 1, 1], [0, 3, 7, 9], ("oak", "bank", "loan", "x"))
+    topics = np.array([0, 0, 1, 0, 0, 1, 1, 0, 0])
+    assert passage(documents, topics, emission) == (
+        1,
+        ["oak", "bank", "bank", "loan"],
+        [0, 0, 1, 1],
+    )
+
+
+def test_as_many_words_as_fit():
+    assert fitting(["rain", "wind", "storm"], 9) == "rain wind"
+    assert fitting(["rain", "wind", "storm"], 8) == "rain"
+    assert fitting(["rain"], 3) == ""
+
+
+def test_the_best_start_is_taken(monkeypatch):
+    """Whichever seed has the lowest objective in the trials is learned with to the end."""
+    truth = demo_model()
+    documents, _ = sample_documents(truth, 60, random_state=0)
+    objectives = {0: 3.0, 1: 1.0, 2: 2.0}
+    tried = []
+
+    def trial(documents, k, *, random_state, **options):
+        tried.append(random_state)
+        fit = told(truth, documents, np.arange(12)).fit_
+        step = type("Step", (), {"objective": objectives[random_state]})
+        return replace(fit, history=(step,))
+
+    monkeypatch.setattr("cohmm.learn.htmm.htmm", trial)
+    monkeypatch.setattr(DEMO, "STARTS", 3)
+    monkeypatch.setattr(DEMO, "learned", lambda documents, k, options: options)
+    assert DEMO.learn(documents, 12) == (1, {"random_state": 1})
+    assert tried == [0, 1, 2]

@@ -72,6 +72,10 @@ def test_only_files_of_data_can_be_refined(run, sequences):
     told = "--refine reads the data a second time: give files of it, not "
     run("fit", "counts.cohmm", "-k", "3", "--refine", "-o", "m.cohmm", fails=told + "counts")
     run("fit", "-", "-k", "3", "--refine", "-o", "m.cohmm", fails=told + "standard input")
+    sparse = ("--sparsity", "1", "-k", "3", "-o", "m.cohmm")
+    told = "--sparsity is for refining: give files of data, without --no-refine"
+    run("fit", "-", *sparse, fails=told)
+    run("fit", "visits.txt", "--no-refine", *sparse, fails=told)
 
 
 def test_lags_of_data_and_of_counts(run, sequences):

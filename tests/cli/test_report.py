@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from cohmm import HTMM, EvidenceWarning, TextWarning
+from cohmm import HTMM, EvidenceWarning, TextWarning, count_pairs
 from cohmm.cli.report import report
-from cohmm.report.prepare import N_TEXTS
+from cohmm.report.prepare import N_TEXTS, model_key
 
 TEXTS = ["The sun and the rain", "rain, snow and rain", "Sun! Snow?", "the"] * 5
 
@@ -66,6 +66,47 @@ def test_several_inputs_and_none(run, topics):
     for model in ("t.cohmm", "n.cohmm"):
         run("report", model)
         assert data_of(topics / "report.html")["texts"] == []
+
+
+def test_text_in_another_encoding(run, topics):
+    (topics / "latin.txt").write_bytes("Sun, caf\xe9 rain\n".encode("latin-1"))
+    result = run("report", "t.cohmm", "latin.txt", "--encoding", "latin-1")
+    assert data_of(topics / "report.html")["texts"][0]["text"] == "Sun, café rain"
+    assert result.stdout == ""
+    run("report", "t.cohmm", "latin.txt", "--encoding", "klingon",
+        fails="there is no encoding 'klingon'; try 'utf-8' or 'latin-1'")  # fmt: skip
+    run("report", "m.cohmm", "d.txt", "--encoding", "latin-1",
+        fails="--encoding is for documents, and m.cohmm is an HMM")  # fmt: skip
+
+
+@pytest.mark.parametrize("model", ["t.cohmm", "m.cohmm"])
+def test_labels_of_a_page_are_taken_by_the_next(run, topics, model):
+    run("report", model)
+    key = data_of(topics / "report.html")["key"]
+    labels = {"1": 'the "sea" & <b>'}
+    (topics / "l.json").write_text(json.dumps({"model": key, "labels": labels}))
+    run("report", model, "--labels", "l.json")
+    assert data_of(topics / "report.html")["labels"] == labels
+
+
+def test_labels_are_checked_before_any_work(run, topics):
+    before = {path.name for path in topics.iterdir()}
+    (topics / "l.json").write_text(json.dumps({"model": "x", "labels": {}}))
+    key = model_key(HTMM.load("t.cohmm").components_)
+    run("report", "t.cohmm", "no.txt", "--labels", "l.json",
+        fails=f"l.json: these are labels of another model (x, not {key}), whose topics have other "
+        'numbers; without its "model" the file is taken for any')  # fmt: skip
+    run("report", "t.cohmm", "no.txt", "--labels", "no.json", fails="there is no file no.json")
+    assert {path.name for path in topics.iterdir()} == before | {"l.json"}
+
+
+def test_a_file_that_holds_no_model(run, topics):
+    count_pairs([0, 1, 0]).save("c.cohmm")
+    run("report", "c.cohmm", fails="c.cohmm holds a cooccurrence: a report is about a topic model "
+        "or an HMM")  # fmt: skip
+    # The name of a file is no part of what tells the two kinds of models apart.
+    (topics / "m.cohmm").rename(topics / "m.cohmm holds a")
+    run("report", "m.cohmm holds a")
 
 
 def test_nothing_is_written_where_nothing_can_be(run, topics):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,7 @@ from cohmm.cli.text import as_options, frequency
 from cohmm.cli.topics import _over_pairs, lags_of
 from cohmm.datasets.synthetic_topics import sample_htmm
 from cohmm.learn.fit import Progress
+from tests.cli.test_report import data_of
 
 SAMPLE = sample_htmm(120, n_components=3, n_words=60, length=30, random_state=0).documents
 TEXTS = [" ".join(SAMPLE.words(d)) for d in range(len(SAMPLE))]
@@ -60,6 +62,35 @@ def test_the_model_is_that_of_the_library(run, texts):
         assert row[3:8] == words
     assert max(map(len, lines)) <= 80
     assert result.stderr == ""
+
+
+def test_a_report_of_what_was_learned(run, texts, folder):
+    result = run("topics", "news.txt", "-k", "3", "-o", "t.cohmm", "--report", "r.html", "--json")
+    assert json.loads(result.stdout)["topics"] == 3
+    assert re.fullmatch(r"cohmm: wrote r.html, [\d.]+ MB\n", result.stderr)
+    data = data_of(folder / "r.html")
+    assert data["title"] == "t"
+    assert len(data["topics"]) == 3
+    assert [text["text"] for text in data["texts"]] == TEXTS
+    run("report", "t.cohmm", "news.txt", "-o", "again.html")
+    again = data_of(folder / "again.html")
+    for one in (data, again):
+        one["summary"] = [item for item in one["summary"] if item["name"] != "Command"]
+    assert data == again
+    run("topics", "-", "-k", "2", "--report", "r.html", input="\n".join(TEXTS))
+    assert data_of(folder / "r.html")["texts"][0]["text"] is None
+
+
+def test_a_report_in_another_encoding(run, folder):
+    (folder / "news.txt").write_text("\n".join(f"{text} café" for text in TEXTS), "latin-1")
+    run("topics", "news.txt", "-k", "2", "--report", "r.html", "--encoding", "latin-1")
+    assert data_of(folder / "r.html")["texts"][0]["text"] == f"{TEXTS[0]} café"
+
+
+def test_where_a_report_cannot_be_written_nothing_is_learned(run, texts, folder):
+    (folder / "x").mkdir()
+    for path, why in (("x", "it is a folder"), ("no/r.html", "there is no folder no")):
+        run("topics", "no.txt", "--report", path, fails=f"cannot write {path}: {why}")
 
 
 def test_json_is_one_object(run, texts):

@@ -11,11 +11,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cohmm.report.prepare import prepare_report
+from cohmm.report.labels import checked_labels
+from cohmm.report.prepare import model_key, prepare_report
 from cohmm.report.render import write
-from tests.report.samples import TRICKY, material
+from tests.report.samples import TRICKY, WORDS, material
 
 DESKTOP, PHONE = (1280, 900), (360, 740)
+QUOTED = 'the "sea" & it\'s <b>tides</b>'
 SECTIONS = ["summary", "topics", "transitions", "documents", "order"]
 
 
@@ -76,6 +78,19 @@ CASES = {
     ),
     "right to left": lambda: material(
         vocabulary=("שלום", "ירח", "לחם"), k=2, n_texts=2, text=False
+    ),
+    "emoji": lambda: replace(
+        material(vocabulary=tuple("x" * i + "👩‍🚀🚀" * 40 for i in range(12)), k=3, n_texts=3),
+        labels={0: QUOTED, 1: "🚀" * 80},
+    ),
+    "labelled": lambda: replace(material(n_texts=3), labels={1: "sea", 2: "sky"}),
+    "labelled anew": lambda: replace(material(n_texts=3), labels={1: "ocean"}),
+    "long names": lambda: replace(
+        (base := material(n_texts=12, k=12, vocabulary=tuple(f"{w}-{w}-{w}" for w in WORDS))),
+        readings=tuple(
+            replace(one, name=f"a/folder/with-a-long-name/{'file' * 5}.txt, line {one.number}")
+            for one in base.readings
+        ),
     ),
     "alone": lambda: material(n_texts=0),
     "absorbed": lambda: replace(material(k=3), transitions=np.eye(3)),
@@ -356,15 +371,91 @@ def test_what_order_changes_is_marked_and_counted(opened):
 
 def test_labels_are_kept_shown_and_saved(opened):
     one = opened()
-    label = 'the "sea" & it\'s <b>tides</b>'
+    label = QUOTED
+    assert one.page.locator("#save-labels").is_disabled()
     one.page.get_by_label("Label of topic 1").fill(label)
     assert label in one.page.locator("#filter option").nth(2).inner_text()
     name, text = one.saved("#save-labels")
     assert name == "labels.json"
-    assert json.loads(text)["1"] == label
+    assert json.loads(text) == {"model": one.data()["key"], "labels": {"1": label}}
     one.page.reload()
     assert one.page.get_by_label("Label of topic 1").input_value() == label
     assert label in one.page.locator("#topic-table .chip").nth(1).get_attribute("aria-label")
+
+
+def shown_labels(one):
+    return [one.page.get_by_label(f"Label of topic {k}").input_value() for k in range(4)]
+
+
+def test_saved_labels_come_back_in_the_next_report(opened, tmp_path):
+    one = opened()
+    for k, label in ((1, QUOTED), (3, "🚀")):
+        one.page.get_by_label(f"Label of topic {k}").fill(label)
+    (tmp_path / "labels.json").write_text(one.saved("#save-labels")[1], "utf-8")
+    given = material()
+    named = checked_labels(tmp_path / "labels.json", 4, model_key(given.components))
+    assert prepare_report(replace(given, labels=named)).labels == {"1": QUOTED, "3": "🚀"}
+
+
+def test_labels_that_a_report_came_with(opened):
+    one = opened("labelled")
+    assert shown_labels(one) == ["", "sea", "sky", ""]
+    assert "sky" in one.page.locator("#filter option").nth(3).inner_text()
+    one.page.get_by_label("Label of topic 1").fill("")
+    one.page.get_by_label("Label of topic 0").fill("land")
+    assert json.loads(one.saved("#save-labels")[1])["labels"] == {"0": "land", "2": "sky"}
+    one.page.reload()
+    assert shown_labels(one) == ["land", "", "sky", ""]
+    # A report of the same model with other labels begins with those.
+    assert shown_labels(opened("labelled anew")) == ["", "ocean", "", ""]
+
+
+def test_no_character_is_cut_in_two(opened):
+    one = opened("emoji")
+    shown = one.page.evaluate("document.querySelector('main').innerText")
+    values = one.page.locator("#topic-table input").evaluate_all("all => all.map(i => i.value)")
+    assert values == [QUOTED, "🚀" * 80, ""]
+    assert "🚀" in shown
+    assert "…" in shown
+    assert not one.page.evaluate(
+        "[...document.querySelectorAll('main *')].some(e => [...e.childNodes].some(n =>"
+        "n.nodeType === 3 && !n.data.isWellFormed()))"
+    )
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_names_that_are_cut_keep_their_ends(opened, size):
+    one = opened("long names", size=size)
+    ends = one.page.locator("#document-list .row bdi > span:last-child")
+    assert ends.all_inner_texts()[:2] == ["line 0", "line 1"]
+    whole = ends.evaluate_all("all => all.every(e => e.scrollWidth <= e.clientWidth)")
+    assert whole
+    begins = one.page.locator("#document-list .row bdi > span:first-child")
+    assert begins.evaluate_all("all => all.every(e => e.scrollWidth > e.clientWidth)")
+
+
+def test_the_names_in_the_graph_are_whole_and_cover_no_loop(opened):
+    one = opened("long names")
+    overlaps = one.page.locator("#graph .node").evaluate_all(
+        """nodes => nodes.flatMap((node) => {
+          const frame = document.querySelector('#graph svg').getBoundingClientRect();
+          const loop = node.querySelector('.loop').getBoundingClientRect();
+          const [cx, cy] = [(loop.left + loop.right) / 2, (loop.top + loop.bottom) / 2];
+          return [...node.querySelectorAll('.name, .last')].map((text) => {
+            const box = text.getBoundingClientRect();
+            const outside = Math.max(frame.left - box.left, box.right - frame.right,
+                                     frame.top - box.top, box.bottom - frame.bottom);
+            const dx = Math.max(box.left - cx, 0, cx - box.right);
+            const dy = Math.max(box.top + 3 - cy, 0, cy - box.bottom + 3);
+            return [text.textContent, outside, Math.hypot(dx, dy) - loop.width / 2];
+          });
+        })"""
+    )
+    assert len(overlaps) == 24
+    for text, outside, gap in overlaps:
+        assert outside <= 0, text
+        assert gap >= 0, text
+    assert {text[-1] for text, *_ in overlaps[::2]} == {"…"}
 
 
 def test_every_table_is_saved_as_csv_and_as_json(opened):

@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 
 from cohmm import HMM, HTMM, Documents, PairwiseHMM, TextWarning
+from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic import separable_hmm
+from cohmm.datasets.synthetic_topics import sample_documents
+from cohmm.evidence.documents import count_documents
 from cohmm.report import from_hmm, from_topics, report_hmm, report_topics
 from cohmm.report.from_hmm import hmm_material
 from cohmm.report.from_topics import topic_material
 from cohmm.report.prepare import MOST_WORDS
+from cohmm.report.summary import detectable
 from cohmm.report.texts import Aligner, texts_of
 from cohmm.topics.document_chains import Chains
 
@@ -72,6 +76,52 @@ def test_readings_are_those_of_the_model(topics, texts, data):
         assert reading.text == texts[d]
         found = [reading.text[begin:end].lower() for begin, end in reading.spans]
         assert found == one.words
+
+
+def test_transitions_are_counted_as_documents_are_read(topics, texts, data):
+    material = topic_material(topics, texts)
+    counts = topics.topic_transitions_.copy()
+    for one in topics.segment(data):
+        for before, after in zip(one.topics[:-1], one.topics[1:], strict=True):
+            counts[before, after] += 1
+    np.testing.assert_allclose(material.transitions, counts / counts.sum(axis=1, keepdims=True))
+    assert "counted in the documents, as the model reads them" in material.flow
+    alone = topic_material(topics, None)
+    np.testing.assert_array_equal(alone.transitions, topics.topic_transitions_)
+    assert "pairs" in alone.flow
+    words = topic_material(topics, ["ship", "", "soup"])  # no word follows another
+    np.testing.assert_array_equal(words.transitions, topics.topic_transitions_)
+
+
+def test_transitions_of_many_words_are_counted_in_some(topics, texts, monkeypatch):
+    monkeypatch.setattr(from_topics, "MOST_COUNTED", 500)
+    material = topic_material(topics, texts)
+    assert re.search(r"counted in 21 of the 61 documents", material.flow)
+    np.testing.assert_allclose(material.transitions.sum(axis=1), 1)
+
+
+def test_as_many_topics_are_detectable_as_auto_would_learn():
+    """At one lag alone, the noise of topics that last is above the floor."""
+    documents, _ = sample_documents(demo_model(), 1500, random_state=0)
+    model = HTMM("auto", max_iter=1, refine=0, random_state=0).fit(documents)
+    found = items(topic_material(model, documents, n_texts=1))["Detectable topics"]
+    assert found.value == str(model.fit_.n_components)
+    assert "at lags 1, 2, 3, 4, 5 stand above" in found.note
+    one = detectable(count_documents(documents, (1, 2)), 12, "topics")[0]
+    assert "at lag 1 stand above" in one.note
+    assert int(one.value) > int(found.value)
+
+
+def test_labels_are_taken_and_checked_first(topics, tmp_path):
+    assert topic_material(topics, None, labels={1: "sea"}).labels == {1: "sea"}
+    model = separable_hmm(n_symbols=12, n_components=3, random_state=0)
+    assert hmm_material(model, None, labels={"2": "sea"}).labels == {2: "sea"}
+    for report in (topics.report, lambda path, data, **how: report_hmm(model, data, path, **how)):
+        with pytest.raises(ValueError, match="there is no number 3"):
+            report(tmp_path / "r.html", "nonsense", labels={3: "sea"})
+    assert not list(tmp_path.iterdir())
+    topics.report(tmp_path / "r.html", labels={0: "bread"})
+    assert '"labels":{"0":"bread"}' in (tmp_path / "r.html").read_text("utf-8")
 
 
 def test_the_summary_of_topics(topics, texts):

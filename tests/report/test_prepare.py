@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cohmm.model.seriation import first_threshold, next_state, seriated
 from cohmm.report.prepare import (
     LONGEST_WORD,
     MOST_BYTES,
@@ -16,7 +17,6 @@ from cohmm.report.prepare import (
     sample,
 )
 from cohmm.report.relevance import SHOWN, STEPS, candidates
-from cohmm.report.seriation import first_threshold, next_topic, seriated
 from tests.report.samples import TRICKY, WORDS, material
 
 
@@ -164,7 +164,7 @@ def test_an_order_has_every_topic_once_and_thresholds_are_probabilities(seed, k)
     rng = np.random.default_rng(seed)
     transitions = rng.dirichlet(np.full(k, 0.3), size=k)
     assert sorted(seriated(transitions, rng.dirichlet(np.ones(k)))) == list(range(k))
-    follows = next_topic(transitions)
+    follows = next_state(transitions)
     sums = follows.sum(axis=1)
     leaves = transitions.sum(axis=1) - np.diag(transitions) > 0
     np.testing.assert_allclose(sums[leaves], 1)

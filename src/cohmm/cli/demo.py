@@ -1,130 +1,323 @@
-"""``cohmm demo``: the package at work on a model that is known."""
+"""``cohmm demo``: topics that are known, found again from pairs of words."""
 
 from __future__ import annotations
 
-import math
+import shlex
 import time
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from cohmm.cli import options
 from cohmm.cli.models import json_line
-from cohmm.cli.session import notices, working
+from cohmm.cli.report import typed
+from cohmm.cli.session import check_output, notices, working, writing
+from cohmm.cli.topics import learned
 
 if TYPE_CHECKING:
+    from cohmm.evidence.documents import Documents
+    from cohmm.kernels.compiled import Floats, Ints
     from cohmm.model.hmm import HMM
+    from cohmm.topics.htmm import HTMM
+
+LENGTH = 80  # words of a document, on average
+STARTS = 6
+TRIAL = 20  # passes over the pairs by which starts are compared
+WIDEST = 100
+TOP = 10
+PASSAGE = 20  # words
+LOOKED_AT = 4000  # documents that the passage is chosen from
 
 
-LAGS = (1, 2, 3)
+class Paths(NamedTuple):
+    """What the demo writes."""
+
+    corpus: Path
+    model: Path
+    report: Path
+
+    @classmethod
+    def of(cls, folder: Path) -> Paths:
+        """In a folder, which is made where it is missing; or one line that says why not."""
+        try:
+            folder.mkdir(exist_ok=True)
+        except FileExistsError:
+            raise ValueError(f"cannot write to {folder}: it is a file, not a folder") from None
+        except FileNotFoundError:
+            raise ValueError(
+                f"cannot write to {folder}: there is no folder {folder.parent}"
+            ) from None
+        except OSError as error:
+            raise ValueError(f"cannot write to {folder}: {error.strerror}") from None
+        return cls(folder / "corpus.txt", folder / "topics.cohmm", folder / "report.html")
 
 
 class Findings(NamedTuple):
-    """How close the answers came, and how many seconds each took."""
+    """How close topics came to the truth; those of the truth are in the order of the learned."""
 
-    pair_gap: float
-    """Total variation between the counted pair law and the true one."""
-    perplexity: float
-    emission_error: float
-    """Mean total variation between the learned emissions and the true ones."""
+    subjects: list[str]
+    """What the topics are called in the truth, K names."""
+    prevalence: list[float]
+    top_words: list[list[str]]
+    topic_errors: list[float]
+    """Total variation of every topic."""
     transition_error: float
+    """Mean total variation of the rows of the corpus' transitions."""
     right: float
-    """Share of the states that decoding with the learned model got right."""
-    chance: float
-    """Share of the commonest state: what the best guess without data gets right."""
-    seconds: dict[str, float]
+    """Share of words whose topic the learned model found."""
+    right_by_truth: float
+    """The same, by the parameters that the words were drawn from."""
+    runs: list[float]
+    """Mean number of words for which each topic lasts, as it was decoded."""
+    true_runs: list[float]
+    passage: tuple[int, list[str], list[int]]
+    """Some words of a document: which one, the words, and the topics that were found."""
+
+    @property
+    def topic_error(self) -> float:
+        """The mean over topics."""
+        return sum(self.topic_errors) / len(self.topic_errors)
+
+
+class Clock:
+    """Seconds of steps that follow one another."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, step: str) -> Iterator[None]:
+        """Around a step."""
+        began = time.perf_counter()
+        yield
+        self.seconds[step] = time.perf_counter() - began
 
 
 def demo(
-    length: Annotated[
-        int, typer.Option("--length", "-n", min=1000, help="Symbols to draw.")
-    ] = 1_000_000,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
+        "cohmm-demo"
+    ),
+    n_documents: Annotated[
+        int, typer.Option("--documents", "-n", min=50, help="Documents to draw.")
+    ] = 4000,
     seed: options.SeedOption = 0,
     threads: options.ThreadsOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Draw from a known model, count pairs, learn, score, decode, and say how close it came.
+    """Draw documents from topics that are known, find the topics again, and say how close it came.
 
-    No files are needed or written; it takes seconds, and some more where kernels are compiled.
+    Every document goes from subject to subject. Topics are learned from how often words follow
+    one another, without a look at the truth. Written are the corpus, the model and a report about
+    it, which any browser opens. There is no input, and no network.
 
     **Examples**
 
         cohmm demo
 
-        cohmm demo -n 10000000 --seed 1 --json
+        cohmm demo --documents 20000 --seed 1 --output larger
     """
-    with working(threads), notices():
-        from cohmm.datasets.synthetic import random_hmm
+    paths = Paths.of(output)
+    check_output(*paths)
+    clock = Clock()
+    with working(threads):
+        from cohmm.datasets.demo_topics import demo_model
+        from cohmm.report import report_topics
+        from cohmm.report.render import check_path
 
-        hmm = random_hmm(n_symbols=100, n_components=20, stay=0.9, random_state=seed)
-        found = run(hmm, length, seed)
+        for path in paths:
+            check_path(path)
+        truth = demo_model()
+        with clock("draw"):
+            states = write_corpus(truth, paths.corpus, n_documents, seed)
+        with clock("read"):
+            documents = read(paths.corpus)
+        with clock("learn"), notices():
+            start, model = learn(documents, truth.n_components)
+            model.save(paths.model)
+        with clock("compare"):
+            found = compare(model, documents, truth, states)
+        with clock("report"):
+            report_topics(
+                model,
+                documents,
+                paths.report,
+                title="Twelve subjects, found again",
+                texts=paths.corpus.read_text("utf-8").splitlines(),
+                command=typed(),
+            )
     if json:
-        typer.echo(json_line(found._asdict()))
+        typer.echo(json_line(summary(documents, found, clock.seconds, paths, start)))
     else:
-        show(hmm, length, found)
+        show(documents, found, clock.seconds, paths, start)
 
 
-def run(hmm: HMM, length: int, seed: int | None = None) -> Findings:
-    """Draw ``length`` symbols from a model and compare every answer with the truth."""
+def write_corpus(truth: HMM, path: Path, n_documents: int, seed: int | None) -> Ints:
+    """Draw documents, write one a line, and return the subject of every word."""
+    from cohmm.datasets.demo_topics import sentences
+    from cohmm.datasets.synthetic_topics import sample_documents
+    from cohmm.model.sampling import generator
+
+    rng = generator(seed)
+    documents, states = sample_documents(truth, n_documents, length=LENGTH, random_state=rng)
+    with writing(path) as write:
+        for words in documents:
+            write(sentences(words, rng) + "\n")
+    return states
+
+
+def read(path: Path) -> Documents:
+    """The corpus, as ``cohmm topics`` reads it."""
+    from cohmm.cli.text import Words, corpus
+
+    words = Words.of("none", "1", "1.0", None, options.TOKEN_PATTERN)
+    return corpus([str(path)], words, None, "utf-8")
+
+
+def learn(documents: Documents, k: int) -> tuple[int, HTMM]:
+    """The best of some starts, by what it makes of the pairs in a few passes; then all passes."""
+    from cohmm.evidence.documents import count_documents
+    from cohmm.learn.htmm import htmm
+
+    counts = count_documents(documents, range(1, 6))
+
+    def objective(start: int) -> float:
+        trial = htmm(documents, k, counts=counts, refine=0, max_iter=TRIAL, random_state=start)
+        return trial.history[-1].objective
+
+    best = min(range(STARTS), key=objective)
+    return best, learned(documents, k, {"random_state": best})
+
+
+def compare(model: HTMM, documents: Documents, truth: HMM, states: Ints) -> Findings:
+    """What was learned beside what the words were drawn from."""
+    from dataclasses import replace
+
     import numpy as np
 
-    from cohmm.evidence.counting import count_pairs
-    from cohmm.hmm import PairwiseHMM
+    from cohmm.datasets.demo_topics import SUBJECTS
+    from cohmm.model.matching import match_rows, total_variation
+    from cohmm.topics.document_chains import Chains
+    from cohmm.topics.runs import count_runs
 
-    clock = Clock()
-    symbols, states = hmm.sample(length, random_state=seed)
-    clock.lap("sample")
-    pairs = count_pairs(symbols, lags=LAGS, n_symbols=hmm.n_symbols)
-    clock.lap("count")
-    learned = PairwiseHMM(hmm.n_components, random_state=0).fit_counts(pairs).model_.align_to(hmm)
-    clock.lap("learn")
-    log_likelihood = learned.log_likelihood(symbols)
-    clock.lap("score")
-    _, decoded = learned.decode(symbols)
-    clock.lap("decode")
-    distance = learned.distance(hmm)
+    k, words = truth.n_components, truth.vocabulary or ()
+    place = {word: code for code, word in enumerate(words)}
+    codes = np.array([place[word] for word in documents.vocabulary])
+    components = np.zeros((k, len(words)))
+    components[:, codes] = model.components_
+    which = match_rows(truth.emissionprob, components)  # the state that each topic stands for
+    emission = truth.emissionprob[which]
+    transitions = truth.transmat[np.ix_(which, which)]
+    topic = np.argsort(which)  # and the topic that each state is
+    found = Chains.of(model.fit_, model.chain).read(documents, decode=True).topics
+    _, best = replace(truth, vocabulary=None).decode(codes[documents.symbols], documents.lengths)
     return Findings(
-        emission_error=distance.emission,
-        transition_error=distance.transition,
-        pair_gap=float(np.abs(pairs.probability() - hmm.pair_probability()).sum() / 2),
-        perplexity=math.exp(-log_likelihood / length),
-        right=float(np.mean(decoded == states)),
-        chance=float(np.bincount(states).max() / length),
-        seconds=clock.laps,
+        subjects=[list(SUBJECTS)[state] for state in which],
+        prevalence=model.topic_prevalence_.tolist(),
+        top_words=model.top_words(TOP),
+        topic_errors=(np.abs(components - emission).sum(axis=1) / 2).tolist(),
+        transition_error=total_variation(model.topic_transitions_, transitions),
+        right=float(np.mean(which[found] == states)),
+        right_by_truth=float(np.mean(best == states)),
+        runs=count_runs(found, documents.offsets, k).means.tolist(),
+        true_runs=count_runs(topic[states], documents.offsets, k).means.tolist(),
+        passage=passage(documents, found, emission[:, codes]),
     )
 
 
-class Clock:
-    """Times of steps that follow one another."""
+def passage(
+    documents: Documents, topics: Ints, emission: Floats
+) -> tuple[int, list[str], list[int]]:
+    """The beginning of a document that changes its subject: best one with a word in two senses."""
+    subjects = (emission > 0).sum(axis=0)
+    shared = (subjects > 1) & (subjects < len(emission))
 
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
-        self._begun = time.perf_counter()
+    def score(d: int) -> tuple[bool, int, int, int]:
+        begin, end = documents.offsets[d : d + 2].tolist()
+        part = slice(begin, min(begin + PASSAGE, end))
+        mine, ambiguous = topics[part], documents.symbols[part][shared[documents.symbols[part]]]
+        senses = set(zip(documents.symbols[part].tolist(), mine.tolist(), strict=True))
+        twice = len({s for s, _ in senses if shared[s] and sum(s == t for t, _ in senses) > 1})
+        changes = int((mine[1:] != mine[:-1]).sum())
+        return 1 <= changes <= 2, twice, len(ambiguous), -d
 
-    def lap(self, name: str) -> None:
-        """The step that ends now."""
-        now = time.perf_counter()
-        self.laps[name] = now - self._begun
-        self._begun = now
+    d = max(range(min(len(documents), LOOKED_AT)), key=score)
+    begin = int(documents.offsets[d])
+    words = documents.words(d)[:PASSAGE]
+    return d, words, topics[begin : begin + len(words)].tolist()
 
 
-def show(hmm: HMM, length: int, found: Findings) -> None:
-    """Print a table of what came out."""
-    from rich.console import Console
-    from rich.table import Table
-
-    results = {
-        "sample": f"{length:,} symbols",
-        "count": f"pair law {found.pair_gap:.2%} off the true one (total variation)",
-        "learn": f"emissions {found.emission_error:.2%} off the truth, transitions "
-        f"{found.transition_error:.2%}",
-        "score": f"perplexity {found.perplexity:.1f} of {hmm.n_symbols}",
-        "decode": f"{found.right:.1%} of the states right, by chance {found.chance:.1%}",
+def summary(
+    documents: Documents, found: Findings, seconds: dict[str, float], paths: Paths, start: int
+) -> dict[str, Any]:
+    """For machines."""
+    d, words, topics = found.passage
+    return {
+        "documents": len(documents),
+        "words": documents.n_words,
+        "vocabulary": documents.n_symbols,
+        "topics": len(found.subjects),
+        "start": start,
+        "seconds": seconds,
+        "topic_error": found.topic_error,
+        **found._asdict(),
+        "passage": {"document": d, "words": words, "topics": topics},
+        "files": {name: str(path) for name, path in paths._asdict().items()},
     }
-    table = Table(title=f"A known model: {hmm.n_components} states, {hmm.n_symbols} symbols")
-    table.add_column("step")
-    table.add_column("result")
-    table.add_column("seconds", justify="right")
-    for name, result in results.items():
-        table.add_row(name, result, f"{found.seconds[name]:.3f}")
-    Console().print(table)
+
+
+def show(
+    documents: Documents, found: Findings, seconds: dict[str, float], paths: Paths, start: int
+) -> None:
+    """One screen of at most 24 lines."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from cohmm.topics.colours import coloured, colours_of, runs_of
+
+    console = Console(highlight=False, soft_wrap=False)
+    width = min(console.width, WIDEST)
+    k = len(found.subjects)
+    steps = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())
+    lines = [
+        f"{len(documents):,} documents, {documents.n_words:,} words, drawn from a chain of {k} "
+        "known topics",
+        f"{sum(seconds.values()):.1f} s: {steps}",
+        "",
+        "topic  the truth    share    off  lasts  truth  most probable words",
+    ]
+    for t, subject in enumerate(found.subjects):
+        head = (
+            f"{t:5d}  {subject:10s} {found.prevalence[t]:7.1%} {found.topic_errors[t]:6.1%} "
+            f"{found.runs[t]:6.1f} {found.true_runs[t]:6.1f}  "
+        )
+        lines.append(head + fitting(found.top_words[t], width - len(head)))
+    lines += [
+        f"topics {found.topic_error:.1%} off the truth on average (total variation), transitions "
+        f"{found.transition_error:.1%}",
+        f"{found.right:.1%} of words get their true topic; with the true parameters "
+        f"{found.right_by_truth:.1%}",
+        "",
+    ]
+    typer.echo("\n".join(lines))
+    d, words, topics = found.passage
+    text = Text(f"document {d}: ") + coloured(runs_of(words, topics), colours_of(topics))
+    text.append(" ...")
+    console.print(text, width=width)
+    command = ["cohmm", "topics", str(paths.corpus), "-k", str(k), "--seed", str(start)]
+    typer.echo(
+        f"wrote {paths.report} (open it in a browser), {paths.model.name}, {paths.corpus.name}\n"
+        f"next: {shlex.join(command)}"
+    )
+
+
+def fitting(words: list[str], room: int) -> str:
+    """As many words as there is room for."""
+    text = ""
+    for word in words:
+        if len(text) + len(word) > room:
+            break
+        text += f"{word} "
+    return text.rstrip()

@@ -99,6 +99,8 @@ def fit(
     if refine and not readable:
         what = "counts" if from_counts else "standard input"
         raise ValueError(f"--refine reads the data a second time: give files of it, not {what}")
+    if sparsity and (refine is False or not readable):
+        raise ValueError("--sparsity is for refining: give files of data, without --no-refine")
     with working(threads):
         from cohmm.learn.min_volume import min_volume
 
@@ -121,7 +123,7 @@ def fit(
                 callback=progress,
             )
         refined = None
-        if readable and _wanted(refine, counts, found):
+        if readable and (sparsity or _wanted(refine, counts, found)):
             refined = _refine(found, inputs, layout, sparsity, smoothing, seed)
         model = found.model if refined is None else refined.model
         model.save(output)

@@ -92,6 +92,14 @@ OutputOption = Annotated[
         "--output", "-o", help="Write to this file instead of the screen.", show_default=False
     ),
 ]
+LabelsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        help="Labels of topics or states, as the page of a report saves them.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 SeedOption = Annotated[
     int | None,
@@ -114,7 +122,20 @@ TextColumnOption = Annotated[
         "--column", help="The column of documents. Default: the only one.", show_default=False
     ),
 ]
-EncodingOption = Annotated[str, typer.Option(help="Of text files.")]
+
+
+def known_encoding(name: str) -> str:
+    """An encoding that there is."""
+    import codecs
+
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        raise ValueError(f"there is no encoding {name!r}; try 'utf-8' or 'latin-1'") from None
+    return name
+
+
+EncodingOption = Annotated[str, typer.Option(help="Of text files.", callback=known_encoding)]
 StopWordsOption = Annotated[
     str,
     typer.Option(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,6 +21,7 @@ from cohmm.cli.session import check_output, reading, working
 if TYPE_CHECKING:
     from cohmm.evidence.documents import Documents
     from cohmm.evidence.files import Layout
+    from cohmm.evidence.readers.documents import Trace
     from cohmm.evidence.sequences import Sequences
     from cohmm.model.hmm import HMM
     from cohmm.topics.htmm import HTMM
@@ -51,12 +52,14 @@ def report(
     documents: Annotated[
         int, typer.Option("--documents", min=0, help="Show so many documents, drawn at random.")
     ] = 400,
+    labels: options.LabelsOption = None,
     unseen: options.UnseenOption = options.Unseen.error,
     format: options.FormatOption = None,
     column: options.ColumnOption = None,
     group: options.GroupOption = None,
     order: options.OrderOption = None,
     each_row: options.EachRowOption = None,
+    encoding: options.EncodingOption = "utf-8",
     threads: options.ThreadsOption = None,
 ) -> None:
     """Write a report about a model: one HTML file that needs nothing else.
@@ -69,48 +72,85 @@ def report(
         cohmm report news.cohmm news.txt -o news.html
 
         cohmm report weather.cohmm days.parquet --column words --title "Days in May"
+
+        cohmm report news.cohmm news.txt --labels labels.json -o news.html
     """
     check_output(output)
     paths = inputs or []
-    command = shlex.join(["cohmm", *sys.argv[1:]])
     with working(threads):
         from cohmm.model.hmm import HMM
         from cohmm.report import report_hmm, report_topics
 
         read = _load(model)
+        named = _labels(read, labels)
         name = title or model.stem
         if isinstance(read, HMM):
+            if encoding != "utf-8":
+                raise ValueError(f"--encoding is for documents, and {model} is an HMM")
             layout = options.layout_of(format, column, group, order, each_row)
             data = _sequences(read, paths, layout, unseen) if paths else None
-            report_hmm(read, data, output, title=name, n_sequences=documents, command=command)
+            report_hmm(
+                read,
+                data,
+                output,
+                title=name,
+                n_sequences=documents,
+                command=typed(),
+                labels=named,
+            )
         else:
             _refuse(model, format=format, group=group, order=order, each_row=each_row)
-            found = _documents(read, paths, column) if paths else None
-            # Standard input cannot be read again for its texts.
-            texts = None if not paths or "-" in paths else _texts(paths, column)
+            found = _documents(read, paths, column, encoding) if paths else None
             report_topics(
                 read,
                 found,
                 output,
                 title=name,
                 n_documents=documents,
-                texts=texts,
-                command=command,
+                texts=texts_again(paths, column, encoding),
+                command=typed(),
+                labels=named,
             )
-    say(f"wrote {output}, {output.stat().st_size / 1e6:.1f} MB")
+    told(output)
+
+
+def typed() -> str:
+    """The command line, to be shown in a report."""
+    return shlex.join(["cohmm", *sys.argv[1:]])
+
+
+def told(path: Path) -> None:
+    """Say which report was written."""
+    say(f"wrote {path}, {path.stat().st_size / 1e6:.1f} MB")
+
+
+def texts_again(inputs: list[str], column: str | None, encoding: str) -> Iterator[str] | None:
+    """The texts of documents that were read before; standard input cannot be read again."""
+    return None if not inputs or "-" in inputs else _texts(inputs, column, encoding)
 
 
 def _load(path: Path) -> HMM | HTMM:
     from cohmm.model.hmm import HMM
-    from cohmm.storage import StorageError
+    from cohmm.storage import StorageError, kind
     from cohmm.topics.htmm import HTMM
+    from cohmm.topics.storage import KIND
 
-    try:
+    found = kind(path)
+    if found == KIND:
         return HTMM.load(path)
-    except StorageError as error:
-        if f"{path} holds a" not in str(error):
-            raise
-    return HMM.load(path)
+    if found == "HMM":
+        return HMM.load(path)
+    raise StorageError(f"{path} holds a {found}: a report is about a {KIND} or an HMM")
+
+
+def _labels(model: HMM | HTMM, path: Path | None) -> dict[int, str]:
+    """Those of a file, which is read before any work is done."""
+    from cohmm.model.hmm import HMM
+    from cohmm.report.labels import checked_labels
+    from cohmm.report.prepare import model_key
+
+    emission = model.emissionprob if isinstance(model, HMM) else model.components_
+    return checked_labels(path, len(emission), model_key(emission))
 
 
 def _refuse(model: Path, **given: object) -> None:
@@ -131,7 +171,7 @@ def _sequences(
     return Sequences.joined(parts) if parts else None
 
 
-def _documents(model: HTMM, inputs: list[str], column: str | None) -> Documents:
+def _documents(model: HTMM, inputs: list[str], column: str | None, encoding: str) -> Documents:
     """The documents of all inputs, in the words of the model, with their names."""
     from cohmm.evidence.readers.documents import Trace
     from cohmm.evidence.text import TextWarning, read_documents
@@ -141,12 +181,14 @@ def _documents(model: HTMM, inputs: list[str], column: str | None) -> Documents:
     how = {name: getattr(model, name) for name in READING} | {"vocabulary": model.vocabulary_}
     with reading(inputs, "reading"), warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # the report counts empty documents
-        found = read_documents(_texts(inputs, column, trace), **how)
+        found = read_documents(_texts(inputs, column, encoding, trace), **how)
     return replace(found, names=trace.names())
 
 
-def _texts(inputs: list[str], column: str | None, trace: Any = None) -> Iterator[str]:
+def _texts(
+    inputs: list[str], column: str | None, encoding: str, trace: Trace | None = None
+) -> Iterator[str]:
     from cohmm.evidence.readers.documents import Trace, documents_at
 
     trace = trace or Trace()
-    return chain.from_iterable(documents_at(path, "utf-8", column, trace) for path in inputs)
+    return chain.from_iterable(documents_at(path, encoding, column, trace) for path in inputs)

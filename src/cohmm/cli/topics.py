@@ -15,6 +15,7 @@ import typer
 from cohmm.cli import options
 from cohmm.cli.models import json_line
 from cohmm.cli.program import say
+from cohmm.cli.report import texts_again, told, typed
 from cohmm.cli.session import check_output, learning, notices, working
 from cohmm.cli.text import Words, corpus
 
@@ -51,6 +52,14 @@ def topics(
             "--output",
             "-o",
             help="Write the model to this file; HTMM.load reads it.",
+            show_default=False,
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            help="Write a report to this file: one page of HTML, which needs nothing else.",
             show_default=False,
         ),
     ] = None,
@@ -96,14 +105,19 @@ def topics(
 
         cohmm topics news.txt -k 20 --stop-words english --min-df 5 -o news.cohmm
 
-        cohmm topics articles/ -k auto
+        cohmm topics articles/ -k auto --report articles.html
 
         cohmm topics posts.parquet --column body -k 50 --top-words 20 --json
     """
-    check_output(output)
+    check_output(output, report)
     words = Words.of(stop_words, min_df, max_df, max_features, token_pattern)
     k, distances = size(n_topics), lags_of(lags)
     with working(threads):
+        if report is not None:
+            from cohmm.report import report_topics
+            from cohmm.report.render import check_path
+
+            check_path(report)
         documents = corpus(inputs, words, column, encoding)
         if len(documents) == 1:
             say(
@@ -111,7 +125,7 @@ def topics(
                 "a document a line"
             )
         began = time.perf_counter()
-        model = _learned(
+        model = learned(
             documents,
             k,
             {
@@ -127,6 +141,16 @@ def topics(
         found = Found.of(model, documents, distances, seconds)
         if output is not None:
             model.save(output)
+        if report is not None:
+            report_topics(
+                model,
+                documents,
+                report,
+                title=None if output is None else output.stem,
+                texts=texts_again(inputs, column, encoding),
+                command=typed(),
+            )
+            told(report)
     if json:
         typer.echo(json_line(summary(found, top_words or TOP_WORDS)))
     else:
@@ -158,7 +182,7 @@ def lags_of(text: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _learned(documents: Documents, k: Any, parameters: dict[str, Any]) -> HTMM:
+def learned(documents: Documents, k: Any, parameters: dict[str, Any]) -> HTMM:
     """What ``HTMM(k, **parameters).fit`` gives, with progress."""
     from cohmm.learn.htmm import htmm
     from cohmm.topics.htmm import HTMM

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cohmm.evidence.documents import Documents
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 
 
@@ -110,6 +112,28 @@ def sample_htmm(
     vocabulary = tuple(f"w{word}" for word in range(v))
     documents = Documents(symbols, offsets, vocabulary)
     return TopicSample(documents, components, topics, proportions, switch)
+
+
+def sample_documents(
+    hmm: HMM, n_documents: int = 1000, *, length: int = 80, random_state: Any = None
+) -> tuple[Documents, Ints]:
+    """Documents that are stretches of one chain, and the state of every word, (T,).
+
+    Their numbers of words are as those of `sample_htmm`; the chain begins as ``hmm`` does.
+
+    >>> weather = HMM([1, 0], [[.9, .1], [.1, .9]], [[.5, .5, 0], [0, .5, .5]], tuple("abc"))
+    >>> documents, states = sample_documents(weather, 4, length=9, random_state=0)
+    >>> len(documents), states.shape == documents.symbols.shape
+    (4, True)
+    """
+    if n_documents < 1 or length < 1:
+        raise ValueError(f"n_documents and length must be from 1, not {n_documents} and {length}")
+    rng = generator(random_state)
+    lengths = np.maximum(rng.poisson(length, size=n_documents), 1)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    symbols, states = replace(hmm, vocabulary=None).sample(int(offsets[-1]), rng)
+    words = range(hmm.n_symbols) if hmm.vocabulary is None else hmm.vocabulary
+    return Documents(symbols, offsets, tuple(map(str, words))), states
 
 
 def _draw(below: Floats, rows: Ints, rng: np.random.Generator) -> Ints:

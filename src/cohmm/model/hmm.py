@@ -15,6 +15,7 @@ from cohmm.evidence.sequences import Sequences, Unseen
 from cohmm.evidence.vocabulary import Vocabulary, as_vocabulary
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.model import inference
+from cohmm.model.frames import HMMTable, hmm_frame
 from cohmm.model.matching import Distance, match_rows, total_variation
 from cohmm.model.sampling import generator, sample
 from cohmm.model.stationary import stationary_distribution
@@ -313,6 +314,15 @@ class HMM:
             raise ValueError("the two models have different vocabularies")
 
     # -- elsewhere ---------------------------------------------------------------------------
+
+    def to_frame(self, what: HMMTable) -> Any:
+        """The "start", "transitions" or "emissions" as a pandas data frame, a row a probability.
+
+        >>> model = HMM([.5, .5], [[.7, .3], [.4, .6]], [[.1, .9], [.6, .4]])
+        >>> model.to_frame("transitions").columns.tolist()
+        ['from_state', 'to_state', 'probability']
+        """
+        return hmm_frame(self, what)
 
     def to_hmmlearn(self) -> Any:
         """An `hmmlearn.hmm.CategoricalHMM` with these parameters (labels are not kept there)."""

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from cohmm.report.labels import Labels
 from cohmm.report.prepare import N_TEXTS, prepare_report
 from cohmm.report.render import check_path, write
 
@@ -29,6 +30,7 @@ def report_topics(
     n_documents: int = N_TEXTS,
     texts: Iterable[str] | None = None,
     command: str | None = None,
+    labels: Labels | None = None,
 ) -> None:
     """Write a report about a fitted `HTMM` to ``path``, whole or not at all.
 
@@ -49,6 +51,8 @@ def report_topics(
         What `Documents` were cut from, one a document, to show it as it was written.
     command : str, optional
         What was typed, to be shown in the summary.
+    labels : path or mapping, optional
+        Labels by number, {3: "the sea"}, or a file of them, as a page saves it.
     """
     from cohmm.report.from_topics import topic_material
 
@@ -56,7 +60,13 @@ def report_topics(
     write(
         prepare_report(
             topic_material(
-                model, documents, title=title, n_texts=n_documents, texts=texts, command=command
+                model,
+                documents,
+                title=title,
+                n_texts=n_documents,
+                texts=texts,
+                command=command,
+                labels=labels,
             )
         ),
         path,
@@ -72,6 +82,7 @@ def report_hmm(
     title: str | None = None,
     n_sequences: int = N_TEXTS,
     command: str | None = None,
+    labels: Labels | None = None,
 ) -> None:
     """Write a report about a hidden Markov model to ``path``, whole or not at all.
 
@@ -89,6 +100,8 @@ def report_hmm(
         How many sequences the page has, drawn at random; long ones are cut into pieces.
     command : str, optional
         What was typed, to be shown in the summary.
+    labels : path or mapping, optional
+        Labels by number, {3: "the sea"}, or a file of them, as a page saves it.
     """
     from cohmm.report.from_hmm import hmm_material
 
@@ -96,7 +109,13 @@ def report_hmm(
     write(
         prepare_report(
             hmm_material(
-                model, data, lengths=lengths, title=title, n_texts=n_sequences, command=command
+                model,
+                data,
+                lengths=lengths,
+                title=title,
+                n_texts=n_sequences,
+                command=command,
+                labels=labels,
             )
         ),
         path,

@@ -14,7 +14,16 @@ from cohmm.evidence.sequences import Sequences, Unseen
 from cohmm.hmm import PairwiseHMM
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.model.hmm import HMM
-from cohmm.report.prepare import MOST_WORDS, N_TEXTS, Material, Reading, cap_sentence, sample
+from cohmm.report.labels import Labels, checked_labels
+from cohmm.report.prepare import (
+    MOST_WORDS,
+    N_TEXTS,
+    Material,
+    Reading,
+    cap_sentence,
+    model_key,
+    sample,
+)
 from cohmm.report.summary import command_items, detectable, number, trace
 from cohmm.report.values import Item
 
@@ -29,12 +38,14 @@ def hmm_material(
     title: str | None = None,
     n_texts: int = N_TEXTS,
     command: str | None = None,
+    labels: Labels | None = None,
 ) -> Material:
     """Read sequences by an `HMM`; see `cohmm.report.report_hmm`."""
     if isinstance(model, PairwiseHMM):
         check_is_fitted(model, "model_")
     hmm: HMM = model.model_ if isinstance(model, PairwiseHMM) else model
     unseen: Unseen = model.unseen if isinstance(model, PairwiseHMM) else "error"
+    named = checked_labels(labels, hmm.n_components, model_key(hmm.emissionprob))
     prevalence = hmm.stationary()
     sequences, about = None, []
     cap, pieces = "", np.empty((0, 3), np.int64)
@@ -66,6 +77,7 @@ def hmm_material(
         n_texts=len(pieces),
         cap=cap,
         readings=readings,
+        labels=named,
     )
 
 

@@ -15,7 +15,8 @@ from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.text import TextWarning, read_documents
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.htmm import HTMMFit
-from cohmm.report.prepare import N_TEXTS, Material, Reading, cap_sentence, sample
+from cohmm.report.labels import Labels, checked_labels
+from cohmm.report.prepare import N_TEXTS, Material, Reading, cap_sentence, model_key, sample
 from cohmm.report.summary import command_items, detectable, number, trace
 from cohmm.report.texts import Aligner, texts_of
 from cohmm.report.values import Item
@@ -27,6 +28,7 @@ from cohmm.topics.perplexity import likelihood
 TOP = 20
 MOST_READ = 20_000  # words of a document: the topics of its first words need no more
 EPS = 0.01
+MOST_COUNTED = 200_000  # words in which transitions are counted, about
 
 
 def topic_material(
@@ -37,10 +39,12 @@ def topic_material(
     n_texts: int = N_TEXTS,
     texts: Iterable[str] | None = None,
     command: str | None = None,
+    labels: Labels | None = None,
 ) -> Material:
     """Read documents by a fitted `HTMM`; see `cohmm.report.report_topics`."""
     check_is_fitted(model, "fit_")
     fit = model.fit_
+    named = checked_labels(labels, fit.n_components, model_key(fit.components))
     reading = {name: getattr(model, name) for name in READING}
     reading["vocabulary"] = fit.vocabulary
     if isinstance(documents, Iterator):
@@ -51,19 +55,20 @@ def topic_material(
         data = read_documents(given, **reading)
     wanted = sample(len(data), data.lengths, n_texts)
     each, why = _coherence(fit, data)
+    transitions, flow = _transitions(model, data)
     return Material(
         kind="topics",
         title=title or "Topics",
         components=fit.components,
         prevalence=fit.prevalence,
-        transitions=fit.transitions,
+        transitions=transitions,
         vocabulary=fit.vocabulary,
         summary=(
             *([] if documents is None else _corpus(data)),
             *_topics(model, fit),
             *([] if documents is None else _coherence_items(each, why, _top(fit))),
             *_perplexity(model, data),
-            *detectable(_counts(model, data), fit.n_components, "topics"),
+            *detectable(_counts(model, data), fit.n_components, "topics", "summed"),
             *_learning(model, fit),
             *command_items(command),
         ),
@@ -81,6 +86,8 @@ def topic_material(
         readings=_readings(
             model, data, wanted, texts_of(given if texts is None else texts, wanted)
         ),
+        labels=named,
+        flow=flow,
     )
 
 
@@ -118,6 +125,29 @@ def _readings(
             )
         )
     return tuple(readings)
+
+
+def _transitions(model: HTMM, data: Documents) -> tuple[Floats, str]:
+    """From which topic to which the words of the documents go, (K, K), and what that is.
+
+    Counted as the model reads them: those that the model keeps are of pairs at several lags, by
+    which topics last longer or shorter than they do.
+    """
+    fit = model.fit_
+    k = fit.n_components
+    some = data.select(range(0, len(data), max(1, -(-data.n_words // MOST_COUNTED))))
+    topics = Chains.of(fit, model.chain).read(some, decode=True).topics
+    inside = np.ones(len(topics), bool)
+    inside[some.offsets[:-1][some.lengths > 0]] = False
+    here = np.flatnonzero(inside)
+    if not len(here):
+        return fit.transitions, "They are those of the pairs that the topics were learned from."
+    counts = np.zeros((k, k))
+    np.add.at(counts, (topics[here - 1], topics[here]), 1.0)
+    counts += fit.transitions  # as much as one word a topic: a topic that no word has needs a row
+    which = "the" if len(some) == len(data) else f"{len(some):,} of the {len(data):,}"
+    flow = f"Both are counted in {which} documents, as the model reads them (Viterbi)."
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True)), flow
 
 
 def _corpus(data: Documents) -> list[Item]:
@@ -183,8 +213,8 @@ def _perplexity(model: HTMM, data: Documents) -> list[Item]:
 def _counts(model: HTMM, data: Documents) -> Cooccurrence | None:
     if hasattr(model, "counts_"):
         return model.counts_
-    lag = min(_lags(model))
-    return count_documents(data, lag) if (data.lengths > lag).any() else None
+    lags = _lags(model)
+    return count_documents(data, lags) if (data.lengths > min(lags)).any() else None
 
 
 def _lags(model: HTMM) -> list[int]:

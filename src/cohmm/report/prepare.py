@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.model.seriation import first_threshold, seriated
 from cohmm.report.colours import N_COLOURS
 from cohmm.report.relevance import candidates
-from cohmm.report.seriation import first_threshold, seriated
 from cohmm.report.values import Item, Report, Text, Topic, Trace
 
 N_TEXTS = 400
@@ -64,6 +64,10 @@ class Material:
         How many documents there are, of which ``readings`` has some.
     cap : str
         A sentence that says which.
+    labels : dict
+        Labels of topics, by their numbers, that a reader gave them.
+    flow : str
+        A sentence that says where ``transitions`` are from.
     """
 
     kind: Literal["topics", "states"]
@@ -78,6 +82,8 @@ class Material:
     n_texts: int = 0
     cap: str = ""
     readings: tuple[Reading, ...] = field(default=(), repr=False)
+    labels: dict[int, str] = field(default_factory=dict)
+    flow: str = ""
 
 
 def prepare_report(material: Material) -> Report:
@@ -101,7 +107,8 @@ def prepare_report(material: Material) -> Report:
     return Report(
         kind=material.kind,
         title=material.title,
-        key=_key(material),
+        key=model_key(material.components),
+        labels={str(k): _clean(label) for k, label in material.labels.items()},
         version=__version__,
         summary=list(material.summary),
         traces=list(material.traces),
@@ -114,6 +121,7 @@ def prepare_report(material: Material) -> Report:
         colours=N_COLOURS,
         n_texts=material.n_texts,
         cap=material.cap,
+        flow=material.flow,
         texts=[_text(reading, place, room) for reading in material.readings],
     )
 
@@ -214,11 +222,9 @@ def _percent(values: Floats) -> list[int]:
     return [int(value) for value in np.rint(100 * values)]
 
 
-def _key(material: Material) -> str:
-    """Tells this model from others, so that each keeps its own labels in a browser."""
-    digest = hashlib.sha256(np.ascontiguousarray(material.components).tobytes())
-    digest.update(np.ascontiguousarray(material.transitions).tobytes())
-    return digest.hexdigest()[:16]
+def model_key(components: Floats) -> str:
+    """Tells this model from others, so that each keeps its own labels."""
+    return hashlib.sha256(np.ascontiguousarray(components).tobytes()).hexdigest()[:16]
 
 
 def sample(n_texts: int, lengths: Ints, wanted: int) -> Ints:

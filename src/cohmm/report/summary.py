@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.learn.evidence import EvidenceWarning, PairEvidence
+from cohmm.learn.evidence import Combine, EvidenceWarning, PairEvidence
 from cohmm.learn.fit import Progress
 from cohmm.report.values import Item, Trace
 
@@ -28,19 +28,27 @@ def trace(name: str, steps: tuple[Progress, ...]) -> Trace:
     return Trace(name, [step.n_iter for step in kept], [float(step.objective) for step in kept])
 
 
-def detectable(counts: Cooccurrence | None, k: int, what: str) -> list[Item]:
-    """How many states stand out from the noise of the pairs, where there are pairs."""
-    if counts is None or not counts.n_pairs(min(counts.lags)):
+def detectable(
+    counts: Cooccurrence | None, k: int, what: str, combine: Combine = "tied"
+) -> list[Item]:
+    """How many states stand out from the noise of the pairs, where there are pairs.
+
+    By what learners go by: the first lag, or, "summed", all of them together.
+    """
+    lags = [] if counts is None else [lag for lag in counts.lags if counts.n_pairs(lag)]
+    if combine == "tied":
+        lags = lags[:1]
+    if counts is None or not lags:
         return []
-    lag = min(counts.lags)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvidenceWarning)  # the report says it in its own words
-        shown = PairEvidence.of(counts, (lag,), "tied", "auto").spectrum
+        shown = PairEvidence.of(counts, lags, combine, "auto").spectrum
     n = shown.n_detectable
     least = "at least " if n == len(shown.values) < counts.n_symbols else ""
     than = f"fewer than the {k} learned" if n < k and not least else f"{k} were learned"
+    at = f"lag {lags[0]}" if len(lags) == 1 else f"lags {', '.join(map(str, lags))}"
     note = (
-        f"{than}; so many singular values of the pairs at lag {lag} stand above the noise floor "
+        f"{than}; so many singular values of the pairs at {at} stand above the noise floor "
         f"of {shown.floor:.3g}"
     )
     return [Item(f"Detectable {what}", f"{least}{n:,}", note)]

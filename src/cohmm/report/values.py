@@ -88,14 +88,17 @@ class Text:
 class Report:
     """All that a page shows.
 
-    ``order`` is that of the topics in which neighbours follow one another, and ``threshold`` the
-    probability below which the graph hides an edge at first.  ``overall`` are the probabilities
-    of the words of ``vocabulary`` in the corpus.  ``key`` tells models apart.
+    ``flow`` says where the transitions are from.  ``order`` is that of the topics in which
+    neighbours follow one another, and ``threshold`` the probability below which the graph hides
+    an edge at first.  ``overall`` are the probabilities of the words of ``vocabulary`` in the
+    corpus.  ``key`` tells models apart; ``labels`` are those that a reader gave, by the numbers
+    of topics.
     """
 
     kind: str
     title: str
     key: str
+    labels: dict[str, str]
     version: str
     summary: list[Item]
     traces: list[Trace]
@@ -108,6 +111,7 @@ class Report:
     colours: int
     n_texts: int
     cap: str
+    flow: str
     texts: list[Text]
 
     def as_json(self) -> dict[str, Any]:

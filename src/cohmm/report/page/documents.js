@@ -8,6 +8,13 @@ let listKeys;
 
 const shareOf = (text, k) => (text.shares.find(([topic]) => topic === k) || [k, 0])[1];
 
+// A name that is cut loses what many share, such as the folder, and keeps what is its own.
+function inTwo(name) {
+  const comma = name.lastIndexOf(", ");
+  const at = comma >= 0 ? comma + 2 : name.lastIndexOf("/") + 1;
+  return at > 0 ? [h("span", {}, name.slice(0, at)), h("span", {}, name.slice(at))] : [h("span", {}, name)];
+}
+
 function findTexts() {
   listing.query = $("search").value.trim().toLocaleLowerCase();
   const filter = $("filter").value === "" ? null : Number($("filter").value);
@@ -36,8 +43,8 @@ function drawList() {
     writeRibbon(ribbon, topicsOf(text), true);
     ribbon.setAttribute("aria-hidden", "true");
     return h("li", {}, h("button", { type: "button", "data-text": d, "aria-current": String(d === state.text), onclick: () => openText(d) },
-      h("span", { class: "row" }, h("bdi", {}, text.name), h("span", { class: "note" }, text.length.toLocaleString("en"))),
-      ribbon, h("bdi", { class: "opening" }, plain(text).slice(0, 70).replace(/\s+/g, " "))));
+      h("span", { class: "row" }, h("bdi", { title: text.name }, inTwo(text.name)), h("span", { class: "note" }, text.length.toLocaleString("en"))),
+      ribbon, h("bdi", { class: "opening" }, begin(plain(text), 70).replace(/\s+/g, " "))));
   }));
   $("page").textContent = `${listing.page + 1} of ${pages}`;
   $("previous").disabled = listing.page === 0;

@@ -1,6 +1,7 @@
 // The directed graph: topics on a circle, in an order in which neighbours follow one another.
 
 const MANY = 40;            // from here on there is no room for names
+const LONGEST = 13;         // letters of a name
 let graphKeys;
 
 const sayTopic = (k) => {
@@ -14,6 +15,14 @@ const sayStep = (i, j) => {
     : `From ${i} (${label(i)}) to ${j} (${label(j)}): ${percent(follows[i][j])} of the times that ${i} ends; `
       + `${digits(data.transitions[i][j])} at each ${names.word}.`;
 };
+
+const ruler = h("canvas").getContext("2d");
+function fitting(text, room) {
+  ruler.font = "12px " + getComputedStyle(document.body).fontFamily;
+  let n = LONGEST;
+  while (n > 2 && ruler.measureText(short(text, n)).width > room) n -= 1;
+  return short(text, n);
+}
 
 function drawGraph() {
   const place = $("graph");
@@ -39,7 +48,7 @@ function drawGraph() {
   const svg = s("svg", { width: size, height: size, viewBox: `0 0 ${size} ${size}`, role: "group",
                          "aria-label": `Graph of ${names.many}; the arrow keys go around` },
     edges.map(([i, j, weight]) => edge(nodes[i], nodes[j], weight, middle, faint)),
-    data.order.map((k) => node(nodes[k], named, largest)));
+    data.order.map((k) => node(nodes[k], named, largest, size)));
   place.replaceChildren(svg);
   graphKeys.settle();
   markGraph();
@@ -65,11 +74,12 @@ function edge(from, to, weight, middle, faint) {
     s("path", { d, class: "reach" }));
 }
 
-function node({ k, x, y, r, dx, dy }, named, largest) {
+function node({ k, x, y, r, dx, dy }, named, largest, size) {
   const loop = K > 1 && largest > 6 ? s("circle", { class: "loop", cx: x + dx * (r + 3), cy: y + dy * (r + 3), r: Math.max(3, 0.45 * r) }) : null;
   const out = r + 3 + Math.max(3, 0.45 * r) + 7;
   const anchor = Math.abs(dx) < 0.2 ? "middle" : dx > 0 ? "start" : "end";
-  const [tx, ty] = [x + dx * out, y + dy * out + (Math.abs(dx) < 0.2 ? 6 * Math.sign(dy) : 0)];
+  const [tx, ty] = [x + dx * out, y + dy * (out + 10)];      // two lines of text: more room above and below
+  const room = anchor === "middle" ? 2 * Math.min(tx, size - tx) : dx > 0 ? size - tx : tx;
   return s("g", { class: "node " + colour(k), "data-topic": k, role: "button", tabindex: -1, "aria-pressed": String(state.topic === k),
                   "aria-label": `${title(k)}, ${percent(data.topics[k].prevalence)}, lasts ${runLength(k)} ${names.words}`,
                   onpointerenter: () => sayTopic(k), onfocus: () => sayTopic(k), onclick: () => choose(k),
@@ -77,7 +87,7 @@ function node({ k, x, y, r, dx, dy }, named, largest) {
     loop,
     s("circle", { class: "disc", cx: x, cy: y, r }),
     r >= 8 ? s("text", { class: "inside", x, y, style: { "font-size": Math.min(13, r) + "px" } }, String(k)) : null,
-    named ? s("text", { class: "name", x: tx, y: ty - 7, "text-anchor": anchor }, short(brief(k), 13)) : null,
+    named ? s("text", { class: "name", x: tx, y: ty - 7, "text-anchor": anchor }, fitting(brief(k), room)) : null,
     named ? s("text", { class: "last", x: tx, y: ty + 7, "text-anchor": anchor }, "× " + runLength(k)) : null);
 }
 
@@ -108,8 +118,8 @@ function drawStrongest() {
   $("strongest").replaceChildren(rows.length === 0 ? h("caption", {}, `There is no step from one ${names.one} to another.`) : "",
     head(rows.length === 0 ? [] : [["From"], ["To"], ["Where it ends", true], [`At each ${names.word}`, true]]),
     h("tbody", {}, rows.slice(0, 8).map(([i, j, p]) => h("tr", {},
-      h("td", {}, h("span", { class: "chip " + colour(i) }, String(i)), " ", h("bdi", { class: "brief" }, brief(i))),
-      h("td", {}, h("span", { class: "chip " + colour(j) }, String(j)), " ", h("bdi", { class: "brief" }, brief(j))),
+      h("td", { class: "step" }, h("span", { class: "chip " + colour(i) }, String(i)), " ", h("bdi", { class: "brief" }, brief(i))),
+      h("td", { class: "step" }, h("span", { class: "chip " + colour(j) }, String(j)), " ", h("bdi", { class: "brief" }, brief(j))),
       h("td", { class: "number" }, percent(p)),
       h("td", { class: "number" }, digits(data.transitions[i][j]))))));
 }

@@ -37,7 +37,7 @@ function drawMatrix() {
   }));
   pen.globalAlpha = 1;
   if (margin > 10) {
-    pen.font = "12px system-ui, sans-serif";
+    pen.font = Math.min(12, 0.62 * side).toFixed(1) + "px system-ui, sans-serif";
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     data.order.forEach((k, at) => {

@@ -34,9 +34,12 @@ function topicRow(k) {
   return { row, words, input, chip: row.querySelector(".chip") };
 }
 
+// What is written here is kept by model, and by the labels that the file came with: newer ones replace it.
+const labelsName = ["labels", data.key, ...(Object.keys(data.labels).length ? [JSON.stringify(data.labels)] : [])].join(" ");
+
 function relabel(k, text) {
-  if (text.trim()) state.labels[k] = text.trim(); else delete state.labels[k];
-  kept.set("labels " + data.key, state.labels);
+  state.labels[k] = text.trim();
+  kept.set(labelsName, state.labels);
   changed("labels");
 }
 
@@ -103,17 +106,21 @@ table("top-" + names.words, () => ({
   rows: data.topics.flatMap((_, k) => topWords(k).map((row, i) => [k, i + 1, row.word, row.p, row.overall, Number(row.relevance.toFixed(5))])) }));
 
 function startTopics() {
-  const before = kept.get("labels " + data.key);
-  if (before && typeof before === "object") {
-    for (let k = 0; k < K; k++) if (typeof before[k] === "string") state.labels[k] = before[k];
+  const before = kept.get(labelsName);
+  for (const labels of [data.labels, before && typeof before === "object" ? before : {}]) {
+    for (let k = 0; k < K; k++) if (typeof labels[k] === "string") state.labels[k] = labels[k];
   }
   for (let k = 0; k < K; k++) topicRows.push(topicRow(k));
   topicKeys = roving($("topic-table"), ".chip");
   drawTopics();
   drawWords();
   $("relevance").addEventListener("input", (event) => { state.relevance = Number(event.target.value); changed("relevance"); });
+  const labelled = () => Object.fromEntries(Object.entries(state.labels).filter(([, text]) => text));
+  const canSave = () => { $("save-labels").disabled = !Object.keys(labelled()).length; };
   $("save-labels").addEventListener("click", () => save("labels.json", "application/json",
-    JSON.stringify(Object.fromEntries(data.topics.map((_, k) => [k, label(k)])), null, 1)));
+    JSON.stringify({ model: data.key, labels: labelled() }, null, 1) + "\n"));
+  canSave();
+  watch("labels", canSave);
   watch("relevance", drawWords);
   watch("topic", markTopics);
   watch("topic labels", drawSelection);

@@ -1,4 +1,4 @@
-"""An order of topics in which those that follow one another are neighbours."""
+"""An order of states in which those that follow one another are neighbours."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from scipy.spatial.distance import squareform
 
 from cohmm.kernels.compiled import Floats
 
-EDGES_BY_TOPIC = 2.5
+EDGES_BY_STATE = 2.5
 
 
-def next_topic(transitions: Floats) -> Floats:
-    """Which topic follows, where one ends: P(j | i is left), (K, K), with a diagonal of zero.
+def next_state(transitions: Floats) -> Floats:
+    """Which state follows, where one is left: P(j | i is left), (K, K), with a diagonal of zero.
 
-    >>> next_topic(np.array([[.5, .5, 0], [.1, .8, .1], [0, 0, 1]]))
+    >>> next_state(np.array([[.5, .5, 0], [.1, .8, .1], [0, 0, 1]]))
     array([[0. , 1. , 0. ],
            [0.5, 0. , 0.5],
            [0. , 0. , 0. ]])
@@ -34,20 +34,20 @@ def seriated(transitions: Floats, prevalence: Floats) -> list[int]:
     k = len(transitions)
     if k < 3:
         return list(range(k))
-    follows = next_topic(transitions)
+    follows = next_state(transitions)
     expected = np.outer(prevalence, prevalence)
     flow = prevalence[:, None] * follows
-    # How much more often than by chance, so that a frequent topic is not near to all.
+    # How much more often than by chance, so that a frequent state is not near to all.
     near = np.log1p((flow + flow.T) / np.maximum(expected + expected.T, 1e-300))
     apart = near.max() - near
     np.fill_diagonal(apart, 0.0)
     tree = linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
-    return [int(topic) for topic in leaves_list(tree)]
+    return [int(state) for state in leaves_list(tree)]
 
 
 def first_threshold(transitions: Floats) -> float:
-    """The probability above which there are about `EDGES_BY_TOPIC` edges a topic."""
-    follows = next_topic(transitions)
+    """The probability above which there are about `EDGES_BY_STATE` edges a state."""
+    follows = next_state(transitions)
     values = np.sort(follows[follows > 0])[::-1]
-    wanted = int(EDGES_BY_TOPIC * len(follows))
+    wanted = int(EDGES_BY_STATE * len(follows))
     return float(values[wanted]) if len(values) > wanted else 0.0

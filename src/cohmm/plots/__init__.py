@@ -1,0 +1,30 @@
+"""Pictures for papers: one a file, each a function ``plot_x(value, ax=None) -> Axes``.
+
+Without ``ax`` a picture gets a figure of its own, as wide as the column of a paper; on an ``ax``
+of yours it takes your settings; ``plt.rc_context(STYLE)`` makes them ours.  Importing this
+package imports matplotlib; importing `cohmm` does not.
+"""
+
+from cohmm.plots.canvas import STYLE, WIDTH
+from cohmm.plots.convergence import plot_convergence
+from cohmm.plots.emissions import plot_emissions
+from cohmm.plots.error_against_length import Line, plot_error_against_length
+from cohmm.plots.scatter import plot_scatter
+from cohmm.plots.segmentation import plot_segmentation
+from cohmm.plots.spectrum import plot_spectrum
+from cohmm.plots.topic_map import plot_topic_map
+from cohmm.plots.transitions import plot_transitions
+
+__all__ = [
+    "STYLE",
+    "WIDTH",
+    "Line",
+    "plot_convergence",
+    "plot_emissions",
+    "plot_error_against_length",
+    "plot_scatter",
+    "plot_segmentation",
+    "plot_spectrum",
+    "plot_topic_map",
+    "plot_transitions",
+]

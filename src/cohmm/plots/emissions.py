@@ -1,0 +1,70 @@
+"""Which state emits what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import PowerNorm
+
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.plots.canvas import SHADES, canvas, name_ticks, shade_bar, word
+from cohmm.plots.given import emissions_of
+from cohmm.topics.describe import top_codes
+
+ROW = 0.125  # inches
+
+
+def plot_emissions(model: Any, ax: Axes | None = None, *, n_symbols: int = 40) -> Axes:
+    """A heat map of P(symbol | state), a row a symbol and a column a state.
+
+    Symbols stand by the state that they are most probable in, so that what is a state's own
+    is a block.  Shades follow the square root of the probability, as small ones matter.
+
+    Parameters
+    ----------
+    model : HMM, PairwiseHMM, HTMM, Fit, TopicFit, or array (K, N)
+        The emissions.
+    ax : Axes, optional
+        Where to draw; default: a new figure.
+    n_symbols : int
+        How many symbols are drawn at most: the most probable of every state, in turn.
+
+    >>> ax = plot_emissions([[.5, .5, 0], [.1, 0, .9]])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['0', '1', '2']
+    """
+    given = emissions_of(model)
+    if isinstance(n_symbols, bool) or not isinstance(n_symbols, (int, np.integer)) or n_symbols < 1:
+        raise ValueError(f"n_symbols must be a whole number from 1, not {n_symbols!r}")
+    symbols = _in_blocks(given.values, _chosen(given.values, n_symbols))
+    values = given.values[:, symbols].T
+    with canvas(ax, height=max(1.6, ROW * len(symbols) + 0.5)) as ax:
+        picture = ax.imshow(
+            values,
+            cmap=SHADES,
+            norm=PowerNorm(0.5, vmin=0, vmax=values.max()),
+            aspect="auto",
+            interpolation="nearest",
+        )
+        name_ticks(ax, "x", [str(state) for state in range(values.shape[1])], most=25)
+        name_ticks(ax, "y", [word(given.vocabulary[n]) for n in symbols], most=100)
+        ax.set_xlabel(given.kind)
+        ax.set_ylabel(given.symbol)
+        shade_bar(ax, picture, f"P({given.symbol} | {given.kind})")
+        return ax
+
+
+def _chosen(values: Floats, most: int) -> Ints:
+    """At most ``most`` symbols: the first of every state, then the second of every state, ..."""
+    if values.shape[1] <= most:
+        return np.arange(values.shape[1])
+    ranked = top_codes(values, most).T.ravel()
+    _, first = np.unique(ranked, return_index=True)
+    return np.asarray(ranked[np.sort(first)[:most]])
+
+
+def _in_blocks(values: Floats, symbols: Ints) -> Ints:
+    owner = values[:, symbols].argmax(axis=0)
+    return np.asarray(symbols[np.lexsort((-values[owner, symbols], owner))])

@@ -1,0 +1,180 @@
+"""A document as a ribbon of its topics, with its words where they fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+from unicodedata import east_asian_width
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Patch
+from sklearn.utils.validation import check_is_fitted
+
+from cohmm.kernels.compiled import Floats
+from cohmm.plots.canvas import canvas, word
+from cohmm.topics.colours import PALETTE
+from cohmm.topics.document_chains import Segmented
+from cohmm.topics.htmm import HTMM
+
+MOST_WORDS = 250  # of a document that is written out
+LINE = 62  # letters
+MOST_LINES = 8  # of a longer one
+EM = 0.603  # the width of a letter of a typewriter, as a share of its size
+LEAST = 0.25  # the opacity of a topic that is not probable at all
+OTHERS = "#dddddd"
+TOP = 4  # words in the legend
+
+
+class Box(NamedTuple):
+    """Where a word stands."""
+
+    x: float
+    line: int
+    width: float
+
+
+def plot_segmentation(topics: HTMM, document: Any, ax: Axes | None = None) -> Axes:
+    """A document, line by line, every word in the colour of its topic.
+
+    The paler a word, the less probable its topic.  A document of more than 250 words is a
+    ribbon alone, a cell a word.  The nine most frequent topics of the document have colours;
+    numbers at the left count words.
+
+    Parameters
+    ----------
+    topics : HTMM
+        The model.
+    document : str, list of words, or Segmented
+        One document, or what ``topics.segment`` says of it.
+    ax : Axes, optional
+        Where to draw; default: a new figure.
+
+    >>> texts = ["oil gas oil barrel gas oil", "wheat corn grain wheat corn"] * 20
+    >>> model = HTMM(2, lags=1, random_state=0).fit(texts)
+    >>> ax = plot_segmentation(model, "oil gas wheat corn")
+    >>> [text.get_text() for text in ax.texts]
+    ['oil', 'gas', 'wheat', 'corn']
+    """
+    if not isinstance(topics, HTMM):
+        raise ValueError(f"topics must be an HTMM, not a {type(topics).__name__}")
+    check_is_fitted(topics, "fit_")
+    read = document if isinstance(document, Segmented) else _read(topics, document)
+    if not len(read):
+        raise ValueError("the document has no word that the model knows")
+    k = len(topics.components_)
+    if read.topics.max() >= k:
+        raise ValueError(f"the document has topic {read.topics.max()}, the model {k} topics")
+    written = len(read) <= MOST_WORDS
+    words = [word(one) for one in read.words]
+    boxes = _boxes([_width(one) + 1 for one in words] if written else [1] * len(words), written)
+    colours = _colours(read)
+    fills = np.array(
+        [
+            _on_paper(colours.get(topic, OTHERS), probability)
+            for topic, probability in zip(read.topics.tolist(), read.probabilities, strict=True)
+        ]
+    )
+    lines = boxes[-1].line + 1
+    entries = len(colours) + (len(colours) < len(set(read.topics.tolist())))
+    with canvas(ax, height=0.15 * lines + 0.15 * entries + 0.35) as ax:
+        ax.add_collection(PolyCollection([_corners(box) for box in boxes], facecolors=fills))
+        ax.set_xlim(-0.5, max(LINE if written else 0, *(box.x + box.width for box in boxes)) - 0.5)
+        ax.set_ylim(lines - 0.4, -0.6)
+        firsts = [n for n, box in enumerate(boxes) if box.x == 0]
+        ax.set_yticks(range(lines), [str(first) for first in firsts])
+        ax.set_xticks([])
+        ax.tick_params(axis="y", length=0)
+        for spine in ax.spines.values():
+            spine.set_visible(False)
+        ax.set_ylabel("word")
+        _legend(ax, topics, colours, others=entries > len(colours))
+        if written:
+            _write(ax, words, boxes, fills)
+        return ax
+
+
+def _read(topics: HTMM, document: Any) -> Segmented:
+    if not isinstance(document, (str, list, tuple)):
+        raise ValueError(
+            "a document is a string, a list of words or a Segmented, not a "
+            f"{type(document).__name__}"
+        )
+    return topics.segment([document])[0]
+
+
+def _colours(read: Segmented) -> dict[int, str]:
+    """Colours of the most frequent topics, by their numbers."""
+    counts = Counter(read.topics.tolist())
+    frequent = sorted(counts, key=lambda topic: (-counts[topic], topic))
+    return {t: colour.paper for t, colour in zip(frequent, PALETTE[:9], strict=False)}
+
+
+def _on_paper(colour: str, probability: float) -> Floats:
+    opacity = LEAST + (1 - LEAST) * probability
+    return np.asarray(opacity * np.array(to_rgb(colour)) + (1 - opacity))
+
+
+def _boxes(widths: list[int], written: bool) -> list[Box]:
+    """Words set in lines, of letters where they are written, or of cells."""
+    if written:
+        length = LINE
+    else:
+        length = -(-len(widths) // min(MOST_LINES, max(1, len(widths) // MOST_WORDS)))
+    boxes, x, line = [], 0, 0
+    for width in widths:
+        if x and x + width > length + written:  # a gap may stand over the edge
+            x, line = 0, line + 1
+        boxes.append(Box(x, line, width))
+        x += width
+    return boxes
+
+
+def _width(text: str) -> int:
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def _corners(box: Box) -> list[tuple[float, float]]:
+    left, right, top, bottom = box.x - 0.5, box.x - 0.5 + box.width, box.line - 0.4, box.line + 0.4
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
+def _write(ax: Axes, words: list[str], boxes: list[Box], fills: Floats) -> None:
+    ax.figure.draw_without_rendering()  # type: ignore[union-attr]  # so that the width is known
+    low, high = ax.get_xlim()
+    letter = ax.get_window_extent().width * 72 / ax.figure.dpi / (high - low)
+    light = fills @ [0.299, 0.587, 0.114] > 0.5
+    for text, box, bright in zip(words, boxes, light, strict=True):
+        ax.text(
+            box.x,
+            box.line,
+            text,
+            family="monospace",
+            fontsize=0.96 * letter / EM,
+            va="center_baseline",
+            color="black" if bright else "white",
+            parse_math=False,
+        )
+
+
+def _legend(ax: Axes, topics: HTMM, colours: dict[int, str], others: bool) -> None:
+    tops = topics.top_words(min(TOP, len(topics.vocabulary_)))
+    handles = [
+        Patch(color=colour, label=f"{topic}: {' '.join(map(word, tops[topic]))}")
+        for topic, colour in sorted(colours.items())
+    ]
+    if others:
+        handles.append(Patch(color=OTHERS, label="other topics"))
+    legend = ax.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        frameon=False,
+        handlelength=1,
+        handleheight=1,
+        borderaxespad=0.2,
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)

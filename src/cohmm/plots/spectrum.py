@@ -1,0 +1,121 @@
+"""How many states stand out from the noise."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+from sklearn.utils.validation import check_is_fitted
+
+from cohmm.evidence.pairs import Cooccurrence
+from cohmm.hmm import PairwiseHMM
+from cohmm.learn.evidence import Combine, EvidenceWarning, PairEvidence
+from cohmm.learn.fit import PairFit
+from cohmm.learn.spectrum import Spectrum
+from cohmm.plots.canvas import COLOURS, GREY, canvas, plain
+from cohmm.topics.htmm import HTMM
+
+MOST_DRAWN = 30
+BEYOND = 1.5  # values are drawn to this multiple of K, at least
+
+
+def plot_spectrum(value: Any, ax: Axes | None = None, *, n_components: int | None = None) -> Axes:
+    """The singular values of whitened pairs, and the floor under which they are noise.
+
+    Filled dots stand above the floor; a vertical line marks the number of states chosen.  See
+    `cohmm.learn.spectrum`.
+
+    Parameters
+    ----------
+    value : Cooccurrence, PairwiseHMM, HTMM, PairFit or Spectrum
+        The pairs, of which those at the shortest lag are shown (for an `HTMM`, the lags
+        together), or what was learned from them.
+    ax : Axes, optional
+        Where to draw; default: a new figure.
+    n_components : int, optional
+        K, to be marked; default: that of the model, or as many as stand out.
+
+    >>> ax = plot_spectrum(Spectrum(np.array([1, .5, .1, .05]), floor=.2))
+    >>> ax.get_legend_handles_labels()[1]
+    ['above the noise: 2', 'noise', 'noise floor, 0.2', 'K = 2']
+    """
+    shown, k = _spectrum(value)
+    if n_components is not None:
+        if isinstance(n_components, bool) or not isinstance(n_components, (int, np.integer)):
+            raise ValueError(f"n_components must be a whole number from 1, not {n_components!r}")
+        if n_components < 1:
+            raise ValueError(f"n_components must be a whole number from 1, not {n_components!r}")
+        k = int(n_components)
+    drawn = shown.values[: max(MOST_DRAWN, int(BEYOND * max(k, shown.n_detectable)))]
+    place = np.arange(1, len(drawn) + 1)
+    above = drawn > shown.floor
+    with canvas(ax, height=2.3) as ax:
+        ax.plot(
+            place[above],
+            drawn[above],
+            "o",
+            color=COLOURS[0],
+            label=f"above the noise: {shown.n_detectable}",
+        )
+        ax.plot(
+            place[~above],
+            drawn[~above],
+            "o",
+            markerfacecolor="none",
+            color=COLOURS[0],
+            label="noise",
+        )
+        ax.axhline(
+            shown.floor,
+            color=COLOURS[1],
+            linestyle="--",
+            linewidth=1,
+            label=f"noise floor, {shown.floor:.2g}",
+        )
+        ax.axvline(k + 0.5, color=GREY, linestyle=":", linewidth=1, label=f"K = {k}")
+        ax.set_yscale("log")
+        lowest = min(shown.floor, drawn[drawn > 0].min(initial=shown.floor))
+        ax.set_ylim(max(lowest, shown.floor / 10) / 1.5, 1.5)
+        ax.set_xlim(0, max(len(drawn), k) + 1)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.set_xlabel("number of the singular value")
+        ax.set_ylabel("singular value")
+        plain(ax)
+        ax.grid(visible=False, which="both")
+        ax.legend(frameon=False)
+        return ax
+
+
+def _spectrum(value: Any) -> tuple[Spectrum, int]:
+    if isinstance(value, Spectrum):
+        return value, value.n_detectable
+    if isinstance(value, PairwiseHMM):
+        check_is_fitted(value, "pair_fit_")
+        return value.pair_fit_.spectrum, value.model_.n_components
+    if isinstance(value, PairFit):
+        return value.spectrum, value.model.n_components
+    if isinstance(value, Cooccurrence):
+        found = _of_counts(value, "tied")
+        return found, found.n_detectable
+    if isinstance(value, HTMM):
+        check_is_fitted(value, "fit_")
+        if not hasattr(value, "counts_"):
+            raise ValueError(
+                "the spectrum needs the pairs, which a model read from a file has not: give "
+                "them, as count_documents makes them"
+            )
+        return _of_counts(value.counts_, "summed"), value.fit_.n_components
+    raise ValueError(
+        "a spectrum is that of a Cooccurrence, a PairwiseHMM, an HTMM, a PairFit or a Spectrum, "
+        f"not of a {type(value).__name__}"
+    )
+
+
+def _of_counts(counts: Cooccurrence, combine: Combine) -> Spectrum:
+    lags = [lag for lag in counts.lags if counts.n_pairs(lag) > 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)  # symbols never seen change nothing here
+        return PairEvidence.of(counts, lags or None, combine, "auto").spectrum
