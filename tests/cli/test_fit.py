@@ -169,3 +169,9 @@ def test_no_pairs_in_saved_counts(run):
         "fit", "c.cohmm", "-k", "1", "-o", "x.cohmm",
         fails="no pair was counted at lag 1: there is nothing to learn from",
     )  # fmt: skip
+
+
+def test_one_state_lasts_for_good(run, sequences):
+    result = run("fit", "visits.txt", "-k", "1", "-o", "one.cohmm")
+    assert result.stdout.startswith("one.cohmm: 1 state, 9 symbols, ")
+    assert "100.0% │ for good │" in result.stdout

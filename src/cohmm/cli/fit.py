@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_STATES_SHOWN = 20
 TOP_SYMBOLS = 6
+OTHER_COLUMNS = 34  # characters of a row that are not its symbols
+NEVER = 1e-9  # a probability to leave a state that is none
 
 
 def fit(
@@ -267,42 +269,58 @@ def show(
 
     model = found.model if refined is None else refined.model
     typer.echo(
-        f"{output}: {model.n_components} states, {model.n_symbols:,} symbols, "
+        f"{output}: {_many(model.n_components, 'state')}, {_many(model.n_symbols, 'symbol')}, "
         f"{counts.n_pairs(min(counts.lags)):,.0f} pairs, {seconds:.1f} s\n"
-        f"{found.n_iter:,} passes over pairs, {_ended(found.converged)}; "
+        f"{_many(found.n_iter, 'pass', 'es')} over pairs, {_ended(found.converged)}; "
         f"divergence {found.divergence:.6f} nats a pair\n"
-        f"these pairs can show {found.spectrum.n_detectable} states: so many singular values "
-        f"exceed {found.spectrum.floor:.3g}"
+        f"these pairs can show {_many(found.spectrum.n_detectable, 'state')}: so many singular "
+        f"values exceed {found.spectrum.floor:.3g}"
     )
     if refined is not None:
         typer.echo(
-            f"refined in {refined.n_iter} passes over the data, {_ended(refined.converged)}; "
+            f"refined in {_many(refined.n_iter, 'pass', 'es')} over the data, "
+            f"{_ended(refined.converged)}; "
             f"log-likelihood {-refined.divergence:.6f} nats a symbol, {refined.gained:.2g} gained"
         )
-    table = Table()
+    console, table = Console(), Table()
     for name in ("state", "share", "mean run"):
-        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
-    table.add_column("most probable symbols", no_wrap=True, overflow="ellipsis")
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("most probable symbols", no_wrap=True)
     share = model.stationary()
     for k in range(min(model.n_components, MOST_STATES_SHOWN)):
-        run = 1 / max(1 - model.transmat[k, k], 1e-12)
-        table.add_row(str(k), f"{share[k]:.1%}", f"{run:.1f}", top_symbols(model, k))
-    Console().print(table)
+        leaves = 1 - model.transmat[k, k]
+        run = "for good" if leaves < NEVER else f"{1 / leaves:.1f}"
+        table.add_row(
+            str(k), f"{share[k]:.1%}", run, top_symbols(model, k, console.width - OTHER_COLUMNS)
+        )
+    console.print(table)
     if model.n_components > MOST_STATES_SHOWN:
         typer.echo(f"... and {model.n_components - MOST_STATES_SHOWN} more states")
+
+
+def _many(n: int, what: str, ending: str = "s") -> str:
+    return f"{n:,} {what}{'' if n == 1 else ending}"
 
 
 def _ended(converged: bool) -> str:
     return "converged" if converged else "not converged: the passes ran out"
 
 
-def top_symbols(model: HMM, k: int) -> str:
-    """The most probable symbols of a state, with their probabilities."""
+def top_symbols(model: HMM, k: int, width: int) -> str:
+    """The most probable symbols of a state, with their probabilities: as many as there is room."""
     import numpy as np
+    from rich.cells import cell_len, set_cell_size
     from rich.markup import escape
 
     probabilities = model.emissionprob[k]
     labels = model.vocabulary or range(model.n_symbols)
-    best = np.argsort(-probabilities, kind="stable")[:TOP_SYMBOLS]
-    shown = [f"{labels[n]} {probabilities[n]:.2f}" for n in best if probabilities[n] > 0]
-    return escape("  ".join(shown))
+    text = ""
+    for n in np.argsort(-probabilities, kind="stable")[:TOP_SYMBOLS]:
+        longer = f"{text}  {labels[n]} {probabilities[n]:.2f}".lstrip()
+        if probabilities[n] == 0 or cell_len(longer) > width:
+            break
+        text = longer
+    if not text:  # one that is longer than the line
+        n = int(probabilities.argmax())
+        text = set_cell_size(str(labels[n]), max(width - 6, 1)) + f"… {probabilities[n]:.2f}"
+    return escape(text)
