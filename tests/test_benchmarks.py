@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -42,3 +43,9 @@ def test_real_data() -> None:
     printed = quick("real_data.py")
     assert "| msnbc | cohmm fit --refine, lags 1,2,3 |" in printed
     assert "| Brown | hmmlearn" in printed
+
+
+def test_the_report_opens() -> None:
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))):
+        pytest.skip("there is no Chromium (Debian: apt-get install chromium)")
+    assert "| 300 | 12 |" in quick("report.py")
