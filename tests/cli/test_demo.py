@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -51,6 +50,7 @@ def test_the_screen_of_the_whole_demo(run, folder):
     following = lines[-1].removeprefix("next: cohmm ").split()
     run(*following, "-o", "again.cohmm")
     first, again = (HTMM.load(path) for path in ("cohmm-demo/topics.cohmm", "again.cohmm"))
+    assert first.n_init == again.n_init > 1
     assert np.array_equal(first.components_, again.components_)
     text = (folder / "cohmm-demo" / "report.html").read_text("utf-8")
     assert json.loads(re.search(r'id="data">(.*?)</script>', text)[1])["n_texts"] == 4000
@@ -65,6 +65,7 @@ def test_json_is_one_object_and_the_seed_decides(run, folder, quick):
     assert found["words"] == len((folder / "a/corpus.txt").read_text().split())
     assert found["topic_error"] == pytest.approx(np.mean(found["topic_errors"]))
     assert found["files"]["report"] == "a/report.html"
+    assert len(found["starts"]) == 1
     assert len(found["passage"]["words"]) == len(found["passage"]["topics"])
     again = json.loads(run(*args, "-o", "b", "--threads", "1").stdout)
     for one in (found, again):
@@ -159,23 +160,3 @@ def test_as_many_words_as_fit():
     assert fitting(["rain", "wind", "storm"], 9) == "rain wind"
     assert fitting(["rain", "wind", "storm"], 8) == "rain"
     assert fitting(["rain"], 3) == ""
-
-
-def test_the_best_start_is_taken(monkeypatch):
-    """Whichever seed has the lowest objective in the trials is learned with to the end."""
-    truth = demo_model()
-    documents, _ = sample_documents(truth, 60, random_state=0)
-    objectives = {0: 3.0, 1: 1.0, 2: 2.0}
-    tried = []
-
-    def trial(documents, k, *, random_state, **options):
-        tried.append(random_state)
-        fit = told(truth, documents, np.arange(12)).fit_
-        step = type("Step", (), {"objective": objectives[random_state]})
-        return replace(fit, history=(step,))
-
-    monkeypatch.setattr("cohmm.learn.htmm.htmm", trial)
-    monkeypatch.setattr(DEMO, "STARTS", 3)
-    monkeypatch.setattr(DEMO, "learned", lambda documents, k, options: options)
-    assert DEMO.learn(documents, 12) == (1, {"random_state": 1})
-    assert tried == [0, 1, 2]

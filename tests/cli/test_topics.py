@@ -103,6 +103,7 @@ def test_json_is_one_object(run, texts):
     assert found["coherence"]["each"] == pytest.approx(model.coherence(by_topic=True))
     assert found["top_words"] == model.top_words(4)
     assert found["prevalence"] == model.topic_prevalence_.tolist()
+    assert found["starts"] == list(model.fit_.starts)
     runs = [last - first + 1 for s in model.segment(texts) for first, last, _ in s.runs]
     assert found["mean_run"] == pytest.approx(np.mean(runs))
     first = [b - a + 1 for s in model.segment(texts) for a, b, topic in s.runs if topic == 0]
@@ -115,6 +116,7 @@ def test_json_is_one_object(run, texts):
         (("--lags", "1,3"), {"lags": (1, 3)}),
         (("--refine-passes", "0"), {"refine": 0}),
         (("--passes", "2"), {"max_iter": 2}),
+        (("--starts", "4"), {"n_init": 4}),
         (("--min-df", "40"), {"min_df": 40}),
         (("--min-df", "0.3"), {"min_df": 0.3}),
         (("--max-df", "0.6"), {"max_df": 0.6}),

@@ -11,12 +11,28 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from cohmm import threads
-from cohmm.datasets.synthetic_topics import TopicSample, random_topics, sample_htmm
+from cohmm.datasets.demo_topics import demo_model
+from cohmm.datasets.synthetic_topics import (
+    TopicSample,
+    random_topics,
+    sample_documents,
+    sample_htmm,
+)
 from cohmm.evidence.documents import Documents, count_documents
 from cohmm.learn.evidence import EvidenceWarning
 from cohmm.learn.gruber import gruber
-from cohmm.learn.htmm import HTMMFit, Topics, expected_counts, htmm, parts_of
+from cohmm.learn.htmm import (
+    HTMMFit,
+    Topics,
+    corpus_transitions,
+    expected_counts,
+    htmm,
+    parts_of,
+    sticky_transitions,
+)
+from cohmm.learn.topic_pairs import topics_of_pairs
 from cohmm.learn.topic_start import cluster_topics, k_means
+from cohmm.model.matching import match_rows, total_variation
 from cohmm.topics.document_chains import Chains
 from tests.laws import close, rows_are_distributions
 from tests.topics.samples import documents_of, error
@@ -149,6 +165,114 @@ def test_expected_counts_are_those_of_all_paths() -> None:
     assert (found.transitions, found.n_words) == (3.5, 7.0)
 
 
+# -- several starts ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def subjects() -> Documents:
+    """Twelve topics, two of which a start often has in one cluster."""
+    return sample_documents(demo_model(), 1000, length=60, random_state=0)[0]
+
+
+@pytest.fixture(scope="module")
+def best(subjects: Documents) -> HTMMFit:
+    """Of four starts, two of which have two topics in one."""
+    return quietly(subjects, 12, n_init=4, random_state=0, max_iter=40)
+
+
+def test_of_several_starts_the_best_is_learned_from(subjects: Documents, best: HTMMFit) -> None:
+    one = quietly(subjects, 12, random_state=0, max_iter=40)
+    assert one.starts == (one.history[-1].objective,)
+    assert len(best.starts) == 4
+    # The first is what one start alone would have been, as it stood after twenty passes.
+    for fit, after in ((one, best.starts[0]), (best, min(best.starts))):
+        assert after == next(step.objective for step in fit.history if step.n_iter >= 20)
+    truth = demo_model().emissionprob
+    assert error(best.components, truth) < 0.08 < 0.12 < error(one.components, truth)
+
+
+def test_where_the_first_start_is_the_best_others_change_nothing(subjects: Documents) -> None:
+    one, several = (
+        quietly(subjects, 12, n_init=n, random_state=4, max_iter=22, refine=0) for n in (1, 4)
+    )
+    assert several.starts[3] > several.starts[0] == min(several.starts)
+    np.testing.assert_array_equal(one.components, several.components)
+    assert [step[:5] for step in one.history] == [step[:5] for step in several.history]
+
+
+def test_more_starts_keep_the_first(subjects: Documents) -> None:
+    few, more = (
+        quietly(subjects, 12, n_init=n, random_state=7, max_iter=3, refine=0).starts for n in (2, 4)
+    )
+    assert more[:2] == few
+    assert len(set(more)) == 4
+
+
+def test_a_given_start_is_the_first_of_several(subjects: Documents, best: HTMMFit) -> None:
+    given = {"n_init": 3, "random_state": 3, "max_iter": 3, "refine": 0}
+    found = quietly(subjects, 12, start=best.as_hmm(), **given)
+    clusters = quietly(subjects, 12, **given)
+    assert found.starts[1:] == clusters.starts[1:]
+    assert found.starts[0] < min(clusters.starts)
+    alone = quietly(subjects, 12, start=best.as_hmm(), **given | {"n_init": 1})
+    np.testing.assert_array_equal(found.components, alone.components)
+
+
+def test_passes_of_all_starts_are_heard_of(small: TopicSample) -> None:
+    heard: list[int] = []
+    fit = quietly(
+        small.documents,
+        4,
+        n_init=3,
+        random_state=0,
+        max_iter=30,
+        callback=lambda step: heard.append(step.n_iter),
+    )
+    assert heard.count(1) == 3 + 1 + 1  # the trials, the pairs, the documents
+    assert heard[-1 - len(fit.history) : -1] == [step.n_iter for step in fit.history]
+
+
+# -- transitions -------------------------------------------------------------------------------
+
+
+def test_transitions_are_those_of_the_documents(subjects: Documents, best: HTMMFit) -> None:
+    """How long topics last, and what follows: much closer than the pairs have it."""
+    truth = demo_model()
+    pairs = quietly(subjects, 12, n_init=4, random_state=0, max_iter=40, refine=0)
+    off, lasts = {}, {}
+    for name, fit in (("documents", best), ("pairs", pairs)):
+        which = match_rows(truth.emissionprob, fit.components)
+        true = truth.transmat[np.ix_(which, which)]
+        off[name] = total_variation(fit.transitions, true)
+        lasts[name] = (1 - np.diagonal(true)) / (1 - np.diagonal(fit.transitions))
+    assert off["documents"] < 0.015 < 0.025 < off["pairs"]
+    assert np.abs(lasts["documents"] - 1).max() < 0.25 < np.abs(lasts["pairs"] - 1).max()
+
+
+def test_without_a_pass_over_the_documents_transitions_are_those_of_the_pairs(
+    small: TopicSample,
+) -> None:
+    counts = count_documents(small.documents, range(1, 6))
+    options = {"max_iter": 20, "tol": 1e-3, "random_state": 0, "n_init": 1}
+    model = topics_of_pairs(counts, 4, **options).model
+    order = np.argsort(-model.stationary())
+    fit = quietly(small.documents, 4, refine=0, counts=counts, **options)
+    np.testing.assert_array_equal(fit.transitions, model.transmat[order][:, order])
+    refined = quietly(small.documents, 4, refine=1, counts=counts, **options)
+    assert np.abs(refined.transitions - fit.transitions).max() > 0.01
+
+
+def test_topics_without_words_have_transitions_too() -> None:
+    m = np.array([[0.5, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    topics = Topics.of(m, np.array([0.6, 0.4, 0.0]), 0.2)
+    found = corpus_transitions(documents_of([[0, 1, 1, 2, 2], [1, 0]], 4), topics, np.ones(2))
+    rows_are_distributions(found)
+    close(found[2], sticky_transitions(topics.prevalence, 0.2)[2])
+    # Four moves within or out of topic 0 and one within 1, and one by the prior.
+    close(found[0] * 5, [3 + 0.8 + 0.2 * 0.6, 1 + 0.2 * 0.4, 0.0])
+    close(found[1] * 2, [0.2 * 0.6, 1 + 0.8 + 0.2 * 0.4, 0.0])
+
+
 def test_gruber_gains_with_every_pass(small: TopicSample) -> None:
     fit = gruber(small.documents, 4, random_state=0, max_iter=80, smoothing=0.0)
     objectives = np.array([step.objective for step in fit.history])
@@ -185,6 +309,8 @@ def test_bad_input(small: TopicSample) -> None:
         htmm(documents, 2, refine=-1)
     with pytest.raises(ValueError, match="max_iter must be a whole number from 1, not 0"):
         htmm(documents, 2, max_iter=0)
+    with pytest.raises(ValueError, match="n_init must be a whole number from 1, not 0"):
+        htmm(documents, 2, n_init=0)
     with pytest.raises(ValueError, match="one number a document"):
         htmm(documents, 2, weights=[1.0])
     with pytest.raises(ValueError, match="smoothing must be finite"):
@@ -211,7 +337,7 @@ def test_bad_input(small: TopicSample) -> None:
 def test_clusters_are_topics_where_topics_share_no_word() -> None:
     blocks = np.kron(np.eye(4), np.ones((30, 30)))
     for omega in (blocks, sparse.csr_array(blocks)):
-        topics = cluster_topics(omega, 4, 0)
+        (topics,) = cluster_topics(omega, 4, 0)
         rows_are_distributions(topics)
         owner = topics.argmax(axis=0).reshape(4, 30)
         assert (owner == owner[:, :1]).all()
@@ -222,7 +348,7 @@ def test_large_vocabularies_start_as_small_ones_do() -> None:
     """The sparse way to the eigenvectors finds the clusters of the dense one."""
     sample = sample_htmm(2000, n_components=4, n_words=700, length=60, random_state=0)
     counts = count_documents(sample.documents, 1)[1]
-    topics = cluster_topics(sparse.csr_array(counts), 4, 0)
+    (topics,) = cluster_topics(sparse.csr_array(counts), 4, 0)
     assert error(topics, sample.components) < 0.45
     assert error(random_topics(4, 700, random_state=9), sample.components) > 0.8
 
@@ -230,7 +356,7 @@ def test_large_vocabularies_start_as_small_ones_do() -> None:
 def test_words_in_no_pair_and_too_few_words() -> None:
     omega = np.zeros((5, 5))
     omega[:3, :3] = 1
-    topics = cluster_topics(omega, 3, 0)
+    (topics,) = cluster_topics(omega, 3, 0)
     assert (topics[:, 3:] == 0).all()
     rows_are_distributions(topics)
     with pytest.raises(ValueError, match="4 topics cannot be told apart by 3 words"):

@@ -88,7 +88,7 @@ def test_transitions_are_counted_as_documents_are_read(topics, texts, data):
     assert "counted in the documents, as the model reads them" in material.flow
     alone = topic_material(topics, None)
     np.testing.assert_array_equal(alone.transitions, topics.topic_transitions_)
-    assert "pairs" in alone.flow
+    assert "those of the corpus" in alone.flow
     words = topic_material(topics, ["ship", "", "soup"])  # no word follows another
     np.testing.assert_array_equal(words.transitions, topics.topic_transitions_)
 

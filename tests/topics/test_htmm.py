@@ -61,11 +61,13 @@ def test_fitted_attributes(topics: HTMM, sample: TopicSample) -> None:
 
 
 def test_it_hands_on_what_it_is_given(sample: TopicSample) -> None:
-    given = {"lags": (1, 3), "refine": 2, "max_iter": 7, "tol": 0.5, "random_state": 3}
+    given = {"lags": (1, 3), "refine": 2, "max_iter": 7, "tol": 0.5, "n_init": 3, "random_state": 3}
     found = HTMM(5, **given).fit(sample.documents).fit_
     wanted = htmm(sample.documents, 5, **given)
     np.testing.assert_array_equal(found.components, wanted.components)
     assert len(found.passes) == 2
+    assert found.starts == wanted.starts
+    assert len(found.starts) == 3
 
 
 def test_parameters_survive_cloning() -> None:
@@ -198,6 +200,17 @@ def test_learning_on(sample: TopicSample) -> None:
     assert len(model.documents_) == 32
 
 
+def test_the_first_call_alone_compares_starts(sample: TopicSample) -> None:
+    first, second = (sample.documents.select(np.arange(a, a + 300)) for a in (0, 300))
+    model = HTMM(4, n_init=3, random_state=0, max_iter=10).partial_fit(first)
+    assert (
+        model.fit_.starts == HTMM(4, n_init=3, random_state=0, max_iter=10).fit(first).fit_.starts
+    )
+    assert len(model.fit_.starts) == 3
+    model.partial_fit(second)
+    assert model.fit_.starts == (model.fit_.history[-1].objective,)
+
+
 def test_the_same_seed_with_any_number_of_threads(sample: TopicSample) -> None:
     found = []
     for n in (1, 2):
@@ -210,6 +223,7 @@ def test_files(topics: HTMM, sample: TopicSample, tmp_path: Path) -> None:
     path = tmp_path / "topics.cohmm"
     topics.save(path)
     read = HTMM.load(path)
+    assert read.fit_.starts == topics.fit_.starts != ()
     np.testing.assert_array_equal(read.components_, topics.components_)
     np.testing.assert_array_equal(
         read.transform(sample.documents), topics.transform(sample.documents)

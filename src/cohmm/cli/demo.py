@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 LENGTH = 80  # words of a document, on average
 STARTS = 6
-TRIAL = 20  # passes over the pairs by which starts are compared
 WIDEST = 100
 TOP = 10
 PASSAGE = 20  # words
@@ -135,7 +134,7 @@ def demo(
         with clock("read"):
             documents = read(paths.corpus)
         with clock("learn"), notices():
-            start, model = learn(documents, truth.n_components)
+            model = learned(documents, truth.n_components, {"n_init": STARTS, "random_state": 0})
             model.save(paths.model)
         with clock("compare"):
             found = compare(model, documents, truth, states)
@@ -149,9 +148,9 @@ def demo(
                 command=typed(),
             )
     if json:
-        typer.echo(json_line(summary(documents, found, clock.seconds, paths, start)))
+        typer.echo(json_line(summary(model, documents, found, clock.seconds, paths)))
     else:
-        show(documents, found, clock.seconds, paths, start)
+        show(documents, found, clock.seconds, paths)
 
 
 def write_corpus(truth: HMM, path: Path, n_documents: int, seed: int | None) -> Ints:
@@ -174,21 +173,6 @@ def read(path: Path) -> Documents:
 
     words = Words.of("none", "1", "1.0", None, options.TOKEN_PATTERN)
     return corpus([str(path)], words, None, "utf-8")
-
-
-def learn(documents: Documents, k: int) -> tuple[int, HTMM]:
-    """The best of some starts, by what it makes of the pairs in a few passes; then all passes."""
-    from cohmm.evidence.documents import count_documents
-    from cohmm.learn.htmm import htmm
-
-    counts = count_documents(documents, range(1, 6))
-
-    def objective(start: int) -> float:
-        trial = htmm(documents, k, counts=counts, refine=0, max_iter=TRIAL, random_state=start)
-        return trial.history[-1].objective
-
-    best = min(range(STARTS), key=objective)
-    return best, learned(documents, k, {"random_state": best})
 
 
 def compare(model: HTMM, documents: Documents, truth: HMM, states: Ints) -> Findings:
@@ -250,7 +234,7 @@ def passage(
 
 
 def summary(
-    documents: Documents, found: Findings, seconds: dict[str, float], paths: Paths, start: int
+    model: HTMM, documents: Documents, found: Findings, seconds: dict[str, float], paths: Paths
 ) -> dict[str, Any]:
     """For machines."""
     d, words, topics = found.passage
@@ -259,7 +243,7 @@ def summary(
         "words": documents.n_words,
         "vocabulary": documents.n_symbols,
         "topics": len(found.subjects),
-        "start": start,
+        "starts": list(model.fit_.starts),
         "seconds": seconds,
         "topic_error": found.topic_error,
         **found._asdict(),
@@ -268,9 +252,7 @@ def summary(
     }
 
 
-def show(
-    documents: Documents, found: Findings, seconds: dict[str, float], paths: Paths, start: int
-) -> None:
+def show(documents: Documents, found: Findings, seconds: dict[str, float], paths: Paths) -> None:
     """One screen of at most 24 lines."""
     from rich.console import Console
     from rich.text import Text
@@ -306,7 +288,7 @@ def show(
     text = Text(f"document {d}: ") + coloured(runs_of(words, topics), colours_of(topics))
     text.append(" ...")
     console.print(text, width=width)
-    command = ["cohmm", "topics", str(paths.corpus), "-k", str(k), "--seed", str(start)]
+    command = ["cohmm", "topics", str(paths.corpus), "-k", str(k), "--starts", str(STARTS)]
     typer.echo(
         f"wrote {paths.report} (open it in a browser), {paths.model.name}, {paths.corpus.name}\n"
         f"next: {shlex.join(command)}"

@@ -78,6 +78,10 @@ def topics(
     refine_passes: Annotated[
         int, typer.Option(min=0, help="Passes over the documents behind them.")
     ] = 1,
+    starts: Annotated[
+        int,
+        typer.Option(min=1, help="Starts, of which the best by its first passes is learned from."),
+    ] = 1,
     stop_words: options.StopWordsOption = "none",
     min_df: options.MinDfOption = "1",
     max_df: options.MaxDfOption = "1.0",
@@ -133,6 +137,7 @@ def topics(
                 "chain": chain.value,
                 "refine": refine_passes,
                 "max_iter": passes,
+                "n_init": starts,
                 "random_state": seed,
             }
             | words._asdict(),
@@ -196,6 +201,7 @@ def learned(documents: Documents, k: Any, parameters: dict[str, Any]) -> HTMM:
             refine=model.refine,
             max_iter=model.max_iter,
             tol=model.tol,
+            n_init=model.n_init,
             random_state=model.random_state,
             callback=None if progress is None else _over_pairs(progress),
         )
@@ -264,6 +270,7 @@ def summary(found: Found, n_words: int) -> dict[str, Any]:
         "passes": fit.n_iter,
         "converged": fit.converged,
         "refine_passes": len(fit.passes),
+        "starts": list(fit.starts),
         "switch": fit.switch,
         "seconds": found.seconds,
         "coherence": None

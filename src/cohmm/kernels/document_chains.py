@@ -122,7 +122,7 @@ def backward(
 
 
 @kernel
-def _update(p: Floats, prior: Floats, drawn: Floats) -> float:
+def update(p: Floats, prior: Floats, drawn: Floats) -> float:
     """p ~ prior + drawn; the largest change."""
     n = len(p)
     mass = total(prior) + total(drawn)
@@ -169,7 +169,7 @@ def count_words(
         for _ in range(sweeps):
             forward(words, emission, p, switch, filtered, scales)
             backward(words, emission, p, switch, filtered, scales, room, drawn)
-            _update(p, prior, drawn)
+            update(p, prior, drawn)
         weight = weights[d]
         for t in range(len(words)):
             row, now = counts[words[t]], filtered[t]
@@ -222,7 +222,7 @@ def read_documents(
         for _ in range(sweeps if len(seen) else 0):
             forward(seen, emission, p, switch, filtered, scales)
             backward(seen, emission, p, switch, filtered, scales, room, drawn)
-            if _update(p, prior, drawn) < tol:
+            if update(p, prior, drawn) < tol:
                 break
         logs[d] = 0.0
         if len(words) == 0:

@@ -2,10 +2,11 @@
 
     1. count which word follows which, at several lags, and sum them;
     2. start from clusters of words (`cohmm.learn.topic_start`);
-    3. Omega ~ M Theta M' by Algorithm 1 of the paper (`cohmm.learn.min_volume`);
+    3. Omega ~ M Theta M' by Algorithm 1 of the paper (both in `cohmm.learn.topic_pairs`);
     4. the rate at which topics change, with M as it is;
     5. ``refine`` passes of EM over the documents, in which each is a sticky chain with topic
-       proportions of its own (`cohmm.kernels.document_chains`); they update M.
+       proportions of its own (`cohmm.kernels.document_chains`); they update M;
+    6. the corpus' transitions, as these chains expect them (`cohmm.kernels.document_moves`).
 
 The passes stay within the paper's model: sticky chains have Theta_lag = s diag(pi) +
 (1 - s) E[p p'], s = (1 - switch)^lag, and so Omega_lag = M Theta_lag M'.
@@ -14,7 +15,6 @@ The passes stay within the paper's model: sticky chains have Theta_lag = s diag(
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -25,19 +25,18 @@ from threadpoolctl import threadpool_limits
 
 from cohmm.evidence.documents import Documents, count_documents
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels import document_chains
+from cohmm.kernels import document_chains, document_moves
 from cohmm.kernels.compiled import Floats, Part
 from cohmm.kernels.threads import run
-from cohmm.learn.evidence import EvidenceWarning, PairEvidence
-from cohmm.learn.fit import PairFit, Progress
-from cohmm.learn.min_volume import min_volume
+from cohmm.learn.fit import Progress
 from cohmm.learn.topic_fit import TopicFit, check_options
-from cohmm.learn.topic_start import cluster_topics
+from cohmm.learn.topic_pairs import topics_of_pairs
 from cohmm.model.hmm import HMM
 
 SWITCH = 0.5
 SWEEPS = 3
 PRIOR_DRAWS = 1.0
+PRIOR_MOVES = 1.0  # transitions from every topic
 SMOOTHING = 0.01
 LEAST = 1e-30  # a probability: so that nothing is impossible, and nothing underflows
 LEAST_SWITCH = 1e-6
@@ -58,11 +57,15 @@ class HTMMFit(TopicFit):
     Parameters
     ----------
     transitions : array, (K, K)
-        The corpus' transitions, from row to column.
+        The corpus' transitions, from row to column: as the chains of the documents expect them,
+        or, where no pass was made over these, those of the pairs.
     switch : float
         The probability that a word's topic is drawn anew: that of the sticky chain.
     passes : tuple of Progress
         The passes over the documents; the objective is minus the log-likelihood of a word.
+    starts : tuple of float
+        The objective of each start after a few passes over the pairs, the best of which was
+        learned from; the last objective where there was one start.
 
     ``history`` has the passes over the pairs.
     """
@@ -70,6 +73,7 @@ class HTMMFit(TopicFit):
     transitions: Floats = field(kw_only=True)
     switch: float = field(kw_only=True)
     passes: tuple[Progress, ...] = field(default=(), kw_only=True)
+    starts: tuple[float, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -101,6 +105,7 @@ def htmm(
     refine: int = 1,
     max_iter: int = 100,
     tol: float = 1e-3,
+    n_init: int = 1,
     weights: Any = None,
     smoothing: float = SMOOTHING,
     random_state: int | None = None,
@@ -124,6 +129,9 @@ def htmm(
         Passes over the pairs, at most.
     tol : float
         Stop when a step gains less log-likelihood than this, summed over all pairs.
+    n_init : int
+        Starts.  Of several, each is followed for 20 passes over the pairs, and the one with the
+        lowest objective is learned from.
     weights : array, (D,), optional
         A weight a document.
     smoothing : float
@@ -131,11 +139,12 @@ def htmm(
     random_state : int, optional
         Seed of the clusters.
     start : HMM, optional
-        Where to start, instead of clusters.
+        Where to start, instead of clusters; of several starts, the first.
     counts : Cooccurrence, optional
         The pairs of these documents, where they are counted already.
     callback : function of a `Progress`, optional
-        Called with every pass that was kept, first over the pairs, then over the documents.
+        Called with every pass that was kept, first over the pairs (of several starts, those by
+        which they are compared come before), then over the documents.
 
     >>> from cohmm.datasets.synthetic_topics import sample_htmm
     >>> sample = sample_htmm(200, n_components=3, n_words=60, random_state=0)
@@ -143,7 +152,7 @@ def htmm(
     >>> fit.transitions.shape, 0 < fit.switch < 1
     ((3, 3), True)
     """
-    check_options(random_state, smoothing, max_iter=max_iter)
+    check_options(random_state, smoothing, max_iter=max_iter, n_init=n_init)
     if isinstance(refine, bool) or not isinstance(refine, (int, np.integer)) or refine < 0:
         raise ValueError(f"refine must be a whole number of passes from 0, not {refine!r}")
     began = time.perf_counter()
@@ -152,7 +161,16 @@ def htmm(
     if counts is None:
         counts = count_documents(documents, lags, weights)
     with threadpool_limits(1, "blas"):  # the same sums for any number of threads
-        pairs = _from_pairs(counts, n_components, max_iter, tol, random_state, start, callback)
+        pairs = topics_of_pairs(
+            counts,
+            n_components,
+            max_iter=max_iter,
+            tol=tol,
+            n_init=n_init,
+            random_state=random_state,
+            start=start,
+            callback=callback,
+        )
         model = pairs.model
         prevalence = model.stationary()
         expected = model.emissionprob.T * (counts.symbol_counts.sum() * prevalence)
@@ -166,8 +184,10 @@ def htmm(
             passes.append(counted.progress(n_pass + 1, time.perf_counter() - began))
             if callback is not None:
                 callback(passes[-1])
+        transitions = model.transmat
         if refine:
             topics = topics._replace(switch=settled_switch(documents, topics, weighing))
+            transitions = corpus_transitions(documents, topics, weighing)
     order = np.argsort(-topics.prevalence, kind="stable")
     prevalence = topics.prevalence[order] / topics.prevalence.sum()
     components = topics.emission.T[order]
@@ -180,9 +200,10 @@ def htmm(
         converged=pairs.converged,
         history=pairs.history,
         seconds=time.perf_counter() - began,
-        transitions=model.transmat[order][:, order],
+        transitions=transitions[order][:, order],
         switch=topics.switch,
         passes=tuple(passes),
+        starts=pairs.starts,
     )
 
 
@@ -193,43 +214,6 @@ def _check_size(k: object, n_words: int) -> None:
         raise ValueError(
             f"n_components={k} topics cannot be learned from a vocabulary of {n_words} words: "
             "there must be at least as many words as topics"
-        )
-
-
-def _from_pairs(
-    counts: Cooccurrence,
-    n_components: int | Literal["auto"],
-    max_iter: int,
-    tol: float,
-    random_state: int | None,
-    start: HMM | None,
-    callback: Callable[[Progress], None] | None,
-) -> PairFit:
-    """Steps 2 and 3.  The volume term is left out: on text it makes no difference."""
-    lags = [lag for lag in counts.lags if counts.n_pairs(lag) > 0]
-    with warnings.catch_warnings():
-        # A word without a pair is no state of affairs to warn of: passes and smoothing see to it.
-        warnings.filterwarnings("ignore", ".*never occur in a pair", EvidenceWarning)
-        if n_components == "auto":
-            n_components = PairEvidence.of(counts, lags, "summed", "auto").n_components
-        if start is None:
-            omega = sum(counts[lag] / counts.n_pairs(lag) for lag in lags)
-            topics = cluster_topics(omega, n_components, random_state)
-            k = n_components
-            start = HMM(np.full(k, 1 / k), (np.eye(k) + 1) / (k + 1), topics, counts.vocabulary)
-        return min_volume(
-            counts,
-            n_components,
-            lags=lags,
-            combine="summed",
-            volume="none",
-            penalty=0.0,
-            max_iter=max_iter,
-            tol=tol,
-            smoothing=0.0,
-            random_state=random_state,
-            start=start,
-            callback=callback,
         )
 
 
@@ -360,9 +344,7 @@ def expected_counts(
         )
         return words, totals
 
-    least, most = GROUPS
-    groups = max(least, min(most, ROOM // topics.emission.size))
-    parts = run(task, parts_of(documents, groups))
+    parts = run(task, _groups(documents, topics.emission.size))
     words, totals = parts[0]
     for more, also in parts[1:]:
         words += more
@@ -376,6 +358,39 @@ def parts_of(documents: Documents, most: int = PARTS) -> list[Part]:
     aims = documents.n_words * np.arange(1, n) // n
     cuts = [0, *np.searchsorted(documents.offsets, aims).tolist(), len(documents)]
     return [(a, b) for a, b in pairwise(cuts) if b > a]
+
+
+def _groups(documents: Documents, size: int) -> list[Part]:
+    """Parts that each have a table of ``size`` numbers."""
+    least, most = GROUPS
+    return parts_of(documents, max(least, min(most, ROOM // size)))
+
+
+def corpus_transitions(documents: Documents, topics: Topics, weights: Floats) -> Floats:
+    """From which topic to which the words go, as the documents' own chains expect it, (K, K).
+
+    A topic that next to no word has goes on as in a document like the corpus.
+    """
+
+    def task(first: int, last: int) -> Floats:
+        moves = np.zeros((len(topics.prior), len(topics.prior)))
+        document_moves.count_moves(
+            documents.symbols,
+            documents.offsets,
+            (first, last),
+            weights,
+            topics.emission,
+            topics.prior,
+            topics.switch,
+            SWEEPS,
+            moves,
+        )
+        return moves
+
+    moves = PRIOR_MOVES * sticky_transitions(topics.prevalence, topics.switch)
+    for part in run(task, _groups(documents, len(moves) ** 2)):
+        moves += part
+    return np.asarray(moves / moves.sum(axis=1, keepdims=True))
 
 
 def settled_switch(documents: Documents, topics: Topics, weights: Floats) -> float:

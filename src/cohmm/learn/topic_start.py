@@ -25,12 +25,15 @@ STEPS = 100
 TINY = 1e-300
 
 
-def cluster_topics(omega: Any, n_components: int, random_state: int | None) -> Floats:
-    """Topics (K, V) to start from, for ``omega``, a pair law or counts of pairs, (V, V).
+def cluster_topics(
+    omega: Any, n_components: int, random_state: int | None, n_init: int = 1
+) -> list[Floats]:
+    """``n_init`` times topics (K, V) to start from, for ``omega``, (V, V).
 
-    A word that occurs in no pair has no probability.
+    That is a pair law or counts of pairs.  A word that occurs in no pair has no probability.  The
+    first are the same for any ``n_init``.
 
-    >>> topics = cluster_topics(np.kron(np.eye(2), np.ones((2, 2))), 2, random_state=0)
+    >>> (topics,) = cluster_topics(np.kron(np.eye(2), np.ones((2, 2))), 2, random_state=0)
     >>> np.sort(topics, axis=0)
     array([[0.075, 0.075, 0.075, 0.075],
            [0.425, 0.425, 0.425, 0.425]])
@@ -45,12 +48,15 @@ def cluster_topics(omega: Any, n_components: int, random_state: int | None) -> F
             f"{n_components} topics cannot be told apart by {len(words)} words that occur in pairs"
         )
     directions = _directions(both[words][:, words], n_components)
-    rng = np.random.default_rng(random_state)
-    labels = k_means(directions, np.sqrt(frequency[words]), n_components, rng)
-    topics = np.zeros((n_components, len(frequency)))
-    topics[labels, words] = frequency[words]
-    topics /= topics.sum(axis=1, keepdims=True)
-    return np.asarray(OWN * topics + (1 - OWN) * frequency)
+    first = np.random.default_rng(random_state)
+    found = []
+    for rng in [first, *first.spawn(n_init - 1)]:
+        labels = k_means(directions, np.sqrt(frequency[words]), n_components, rng)
+        topics = np.zeros((n_components, len(frequency)))
+        topics[labels, words] = frequency[words]
+        topics /= topics.sum(axis=1, keepdims=True)
+        found.append(np.asarray(OWN * topics + (1 - OWN) * frequency))
+    return found
 
 
 def _directions(both: Any, k: int) -> Floats:

@@ -130,8 +130,8 @@ def _readings(
 def _transitions(model: HTMM, data: Documents) -> tuple[Floats, str]:
     """From which topic to which the words of the documents go, (K, K), and what that is.
 
-    Counted as the model reads them: those that the model keeps are of pairs at several lags, by
-    which topics last longer or shorter than they do.
+    Counted as the model reads them, so that they are those of the texts on the page; those that
+    the model keeps are expected ones, of all documents.
     """
     fit = model.fit_
     k = fit.n_components
@@ -141,7 +141,7 @@ def _transitions(model: HTMM, data: Documents) -> tuple[Floats, str]:
     inside[some.offsets[:-1][some.lengths > 0]] = False
     here = np.flatnonzero(inside)
     if not len(here):
-        return fit.transitions, "They are those of the pairs that the topics were learned from."
+        return fit.transitions, "They are those of the corpus that the topics were learned from."
     counts = np.zeros((k, k))
     np.add.at(counts, (topics[here - 1], topics[here]), 1.0)
     counts += fit.transitions  # as much as one word a topic: a topic that no word has needs a row

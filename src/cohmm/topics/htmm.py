@@ -60,6 +60,8 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         Passes over the pairs, at most; more change topics little.
     tol : float
         Stop when a step gains less log-likelihood than this, summed over all pairs.
+    n_init : int
+        Starts, compared by their first passes over the pairs; the best is learned from.
     analyzer, vocabulary, lowercase, stop_words, min_df, max_df, max_features, token_pattern
         How text becomes words: see `cohmm.read_documents`.
     random_state : int, optional
@@ -73,7 +75,8 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         P(word | topic), topics by prevalence.
     topic_prevalence_, topic_transitions_
         The share of every topic in the corpus, (K,), and from which topic to which the words
-        go, (K, K).
+        go, (K, K), as the documents' sticky chains expect it (with ``refine=0``, as the pairs
+        at all lags together do).
     switch_ : float
         The probability that a word's topic is drawn anew, of the sticky chain.
     vocabulary_ : tuple
@@ -99,6 +102,7 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         refine: int = 1,
         max_iter: int = 100,
         tol: float = 1e-3,
+        n_init: int = 1,
         analyzer: Analyzer | None = None,
         vocabulary: Iterable[str] | None = None,
         lowercase: bool = True,
@@ -116,6 +120,7 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self.refine = refine
         self.max_iter = max_iter
         self.tol = tol
+        self.n_init = n_init
         self.analyzer = analyzer
         self.vocabulary = vocabulary
         self.lowercase = lowercase
@@ -154,7 +159,8 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HTMM:
         """Add documents to those learned from before, and learn on from where it stood.
 
-        Words that the vocabulary of the first call has not are left out.
+        Words that the vocabulary of the first call has not are left out.  ``n_init`` is for the
+        first call, which is `fit`: a later one has one start, what was learned before.
         """
         if not hasattr(self, "fit_"):
             return self.fit(X, sample_weight=sample_weight)
@@ -179,6 +185,7 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             refine=self.refine,
             max_iter=self.max_iter,
             tol=self.tol,
+            n_init=self.n_init if start is None else 1,
             weights=weights,
             random_state=_seed(self.random_state),
             start=start,

@@ -25,6 +25,7 @@ def save_fit(path: str | os.PathLike[str], fit: HTMMFit, parameters: dict[str, A
         "converged": fit.converged,
         "seconds": fit.seconds,
         "switch": float(fit.switch),
+        "starts": [float(start) for start in fit.starts],
         "parameters": {name: _plain(name, value) for name, value in parameters.items()},
     }
     arrays = {name: getattr(fit, name) for name in ARRAYS}
@@ -50,6 +51,7 @@ def load_fit(path: str | os.PathLike[str]) -> tuple[HTMMFit, dict[str, Any]]:
             transitions=arrays["transitions"],
             switch=header["switch"],
             passes=_history(arrays["passes"]),
+            starts=tuple(header["starts"]),
         )
         return fit, dict(header["parameters"])
 
