@@ -28,6 +28,7 @@ Singles = NDArray[np.float32]
 WINDOW = 3
 WINDOWS = 4000  # where there are at most as many parameters; else half of them
 MOST_SCORES = 2**26  # numbers in the matrix of scores
+MOST_PRODUCTS = 2e10  # of its rows with one another: half a second
 RIDGE = 0.1  # of the mean curvature
 LEAST = 1e-12
 RAREST = 1e-8  # a state that is rarer is weighed as if it were not
@@ -178,7 +179,9 @@ def _inverse(scores: Singles, diagonal: Floats) -> Callable[[Floats], Floats]:
 
 def n_windows(parameters: int) -> int:
     """How many windows the curvature is estimated from."""
-    return WINDOWS if parameters <= WINDOWS else min(WINDOWS // 2, MOST_SCORES // parameters)
+    if parameters <= WINDOWS:
+        return WINDOWS
+    return min(WINDOWS // 2, MOST_SCORES // parameters, int((MOST_PRODUCTS / parameters) ** 0.5))
 
 
 def sample_windows(data: Sequences, n_parameters: int, rng: np.random.Generator) -> Ints:
