@@ -160,3 +160,10 @@ def test_as_many_words_as_fit():
     assert fitting(["rain", "wind", "storm"], 9) == "rain wind"
     assert fitting(["rain", "wind", "storm"], 8) == "rain"
     assert fitting(["rain"], 3) == ""
+
+
+def test_a_corpus_that_is_not_the_demos_is_left_alone(run, folder):
+    (folder / "corpus.txt").write_text("mine")
+    told = "corpus.txt is not of a demo: choose another folder with --output"
+    run("demo", "-o", ".", fails=told)
+    assert (folder / "corpus.txt").read_text() == "mine"

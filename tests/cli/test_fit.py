@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cohmm import HMM, Cooccurrence, PairwiseHMM, count_pairs
+from cohmm.cli.fit import top_symbols
 from cohmm.datasets.synthetic import separable_hmm
 
 TRUTH = separable_hmm(9, 3, stay=0.6, random_state=0)
@@ -175,3 +176,8 @@ def test_one_state_lasts_for_good(run, sequences):
     result = run("fit", "visits.txt", "-k", "1", "-o", "one.cohmm")
     assert result.stdout.startswith("one.cohmm: 1 state, 9 symbols, ")
     assert "100.0% │ for good │" in result.stdout
+
+
+def test_symbols_without_a_name_that_shows():
+    model = HMM([1.0], [[1.0]], [[0.5, 0.3, 0.2]], vocabulary=(" ", "e", "a\nb"))
+    assert top_symbols(model, 0, 40) == "' ' 0.50  e 0.30  a b 0.20"

@@ -68,6 +68,11 @@ def test_several_inputs_and_none(run, topics):
         assert data_of(topics / "report.html")["texts"] == []
 
 
+def test_what_symbols_are_is_not_asked_of_topics(run, topics):
+    told = "--unseen is for sequences, and t.cohmm is a topic model"
+    run("report", "t.cohmm", "t.txt", "--unseen", "missing", fails=told)
+
+
 def test_text_in_another_encoding(run, topics):
     (topics / "latin.txt").write_bytes("Sun, caf\xe9 rain\n".encode("latin-1"))
     result = run("report", "t.cohmm", "latin.txt", "--encoding", "latin-1")

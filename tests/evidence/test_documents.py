@@ -270,3 +270,18 @@ def test_names_are_one_a_document():
     assert names[-1] == "b.txt"
     with pytest.raises(IndexError):
         names[3]
+
+
+def test_some_documents_are_neither_empty_nor_all_of_one_kind() -> None:
+    """Every other one is empty, a title or left out: by number, all might be of that kind."""
+    documents = documents_of([[0] * 10, [], [1] * 10, [2]] * 50)
+    chosen = documents.some(200)
+    assert documents.lengths[chosen].tolist() == [10] * 20
+    assert {documents.words(d)[0] for d in chosen} == set(VOCABULARY[:2])
+    assert (np.diff(chosen) > 0).all()
+    assert np.array_equal(chosen, documents.some(200))
+    only = np.arange(200) % 4 == 2
+    assert (documents.some(200, only) % 4 == 2).all()
+    assert len(documents.some(5)) == 1  # none is so short
+    assert documents.some(10_000).tolist() == list(range(200))
+    assert len(documents_of([[0]] * 30).some(10)) == 30  # none has two words

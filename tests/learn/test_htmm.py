@@ -32,6 +32,7 @@ from cohmm.learn.htmm import (
 )
 from cohmm.learn.topic_pairs import topics_of_pairs
 from cohmm.learn.topic_start import cluster_topics, k_means
+from cohmm.model.hmm import HMM
 from cohmm.model.matching import match_rows, total_variation
 from cohmm.topics.document_chains import Chains
 from tests.laws import close, rows_are_distributions
@@ -397,3 +398,23 @@ def test_samples_are_what_they_say() -> None:
     with pytest.raises(ValueError, match="concentration above 0"):
         random_topics(2, 3, concentration=0)
     assert isinstance(sample.documents, Documents)
+
+
+def test_a_start_in_other_words_is_refused(subjects: Documents, best: HTMMFit) -> None:
+    start = best.as_hmm()
+    turned = HMM(
+        start.startprob, start.transmat, start.emissionprob[:, ::-1], start.vocabulary[::-1]
+    )
+    with pytest.raises(ValueError, match="start has other words than the documents, or in another"):
+        htmm(subjects, 12, start=turned)
+
+
+def test_the_rate_of_switching_where_every_other_document_is_empty() -> None:
+    """Of many words some are enough, but not some that a stride happens to meet."""
+    sample = sample_htmm(3000, n_components=3, n_words=60, length=40, random_state=0)
+    full = sample.documents
+    offsets = np.repeat(full.offsets, 2)[1:]  # an empty one before each
+    spaced = Documents(full.symbols, np.concatenate([[0], offsets])[:-1], full.vocabulary)
+    assert spaced.lengths[::2].sum() == 0
+    given = {"random_state": 0, "max_iter": 20, "refine": 0}
+    assert htmm(spaced, 3, **given).switch == pytest.approx(htmm(full, 3, **given).switch, rel=0.1)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas
+import polars
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -140,8 +141,9 @@ def test_means_with_bars_from_least_to_most() -> None:
 
 
 def test_a_data_frame_is_as_good() -> None:
-    ax = plot_error_against_length(pandas.DataFrame(ROWS), error="emission")
-    np.testing.assert_allclose(ax.containers[0][0].get_ydata(), [0.15, 0.05])
+    for frame in (pandas.DataFrame(ROWS), polars.DataFrame(ROWS)):
+        ax = plot_error_against_length(frame, error="emission")
+        np.testing.assert_allclose(ax.containers[0][0].get_ydata(), [0.15, 0.05])
 
 
 def test_lines_choose_methods_and_looks() -> None:
@@ -162,6 +164,7 @@ def test_lines_choose_methods_and_looks() -> None:
     [
         ({"T": 10}, "row 1 has no 'error': it has T"),
         ({"T": 10, "error": 0.0}, "'error' of row 1 is 0.0"),
+        ({"T": 10, "error": None}, "'error' of row 1 is None"),
         ({"T": 10, "error": float("nan")}, "'error' of row 1 is nan"),
         ({"T": -1, "error": 0.1}, "'T' of row 1 is -1"),
     ],

@@ -113,3 +113,22 @@ def test_tables_that_cannot_be(topics: HTMM, loaded: HTMM, monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"need pandas: pip install 'cohmm\[frames\]'"):
         topics.to_frame("words")
+
+
+def test_coherence_is_unknown_where_no_document_has_the_words(
+    topics: HTMM, documents: Documents
+) -> None:
+    few = documents.select(np.arange(2))
+    table = topics.to_frame("topics", few)
+    assert table["coherence"].isna().any()
+    assert table["words"].notna().all()
+    whole = topics.to_frame("topics", documents)["coherence"]
+    np.testing.assert_array_equal(whole, topics.coherence(by_topic=True))
+
+
+def test_a_vocabulary_of_fewer_words_than_are_shown() -> None:
+    small = HTMM(2, random_state=0).fit([["oil", "gas"], ["rain", "sun"]] * 20)
+    assert [len(text.split()) for text in small.to_frame("topics")["words"]] == [4, 4]
+    assert len(small.to_frame("words")) == 8
+    assert [len(words) for _, words in small.to_gensim()["topics"]] == [4, 4]
+    assert [len(words) for words in small.to_octis()["topics"]] == [4, 4]

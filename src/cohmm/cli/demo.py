@@ -51,7 +51,12 @@ class Paths(NamedTuple):
             ) from None
         except OSError as error:
             raise ValueError(f"cannot write to {folder}: {error.strerror}") from None
-        return cls(folder / "corpus.txt", folder / "topics.cohmm", folder / "report.html")
+        paths = cls(folder / "corpus.txt", folder / "topics.cohmm", folder / "report.html")
+        if paths.corpus.exists() and not paths.model.exists():
+            raise ValueError(
+                f"{paths.corpus} is not of a demo: choose another folder with --output"
+            )
+        return paths
 
 
 class Findings(NamedTuple):

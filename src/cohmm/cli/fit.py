@@ -314,13 +314,15 @@ def top_symbols(model: HMM, k: int, width: int) -> str:
 
     probabilities = model.emissionprob[k]
     labels = model.vocabulary or range(model.n_symbols)
+    names = [" ".join(str(label).split()) or repr(label) for label in labels]
     text = ""
     for n in np.argsort(-probabilities, kind="stable")[:TOP_SYMBOLS]:
-        longer = f"{text}  {labels[n]} {probabilities[n]:.2f}".lstrip()
+        one = f"{names[n]} {probabilities[n]:.2f}"
+        longer = f"{text}  {one}" if text else one
         if probabilities[n] == 0 or cell_len(longer) > width:
             break
         text = longer
     if not text:  # one that is longer than the line
         n = int(probabilities.argmax())
-        text = set_cell_size(str(labels[n]), max(width - 6, 1)) + f"… {probabilities[n]:.2f}"
+        text = set_cell_size(names[n], max(width - 6, 1)) + f"… {probabilities[n]:.2f}"
     return escape(text)

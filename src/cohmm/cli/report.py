@@ -53,7 +53,14 @@ def report(
         int, typer.Option("--documents", min=0, help="Show so many documents, drawn at random.")
     ] = 400,
     labels: options.LabelsOption = None,
-    unseen: options.UnseenOption = options.Unseen.error,
+    unseen: Annotated[
+        options.Unseen | None,
+        typer.Option(
+            "--unseen",
+            help="What a symbol is that an HMM does not know. Default: an error.",
+            show_default=False,
+        ),
+    ] = None,
     format: options.FormatOption = None,
     column: options.ColumnOption = None,
     group: options.GroupOption = None,
@@ -88,7 +95,8 @@ def report(
             if encoding != "utf-8":
                 raise ValueError(f"--encoding is for documents, and {model} is an HMM")
             layout = options.layout_of(format, column, group, order, each_row)
-            data = _sequences(read, paths, layout, unseen) if paths else None
+            unknown = unseen or options.Unseen.error
+            data = _sequences(read, paths, layout, unknown) if paths else None
             report_hmm(
                 read,
                 data,
@@ -99,7 +107,9 @@ def report(
                 labels=named,
             )
         else:
-            _refuse(model, format=format, group=group, order=order, each_row=each_row)
+            _refuse(
+                model, format=format, group=group, order=order, each_row=each_row, unseen=unseen
+            )
             found = _documents(read, paths, column, encoding) if paths else None
             report_topics(
                 read,

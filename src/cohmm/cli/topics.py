@@ -244,7 +244,7 @@ class Found:
         each = None
         if top > 1:
             each = coherence(model.fit_, documents, "paper", top=top, eps=EPS)
-        some = documents.select(range(0, len(documents), -(-documents.n_words // SAMPLE)))
+        some = documents.select(documents.some(SAMPLE))
         read = Chains.of(model.fit_, model.chain).read(some, decode=True)
         runs = count_runs(read.topics, some.offsets, model.fit_.n_components)
         return cls(model, documents, lags, seconds, each, top, runs)

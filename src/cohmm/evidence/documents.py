@@ -210,6 +210,22 @@ class Documents:
         order = np.random.default_rng(random_state).permutation(len(self))
         return self.select(np.sort(order[:first])), self.select(np.sort(order[first:]))
 
+    def some(self, n_words: int, among: Any = True) -> Ints:
+        """Indices of documents with about so many words together, in their order.
+
+        All where there are no more; else drawn, always the same, from those with two words or
+        more, and of ``among``, a mask.  By number, every tenth might be empty, or a title.
+
+        >>> Documents([0, 1, 0, 1, 0, 1], [0, 3, 3, 4, 6], ("rain", "sun")).some(4).tolist()
+        [0]
+        """
+        within = np.flatnonzero((self.lengths > 1) & among)
+        if self.n_words <= n_words or not len(within):
+            return np.arange(len(self))
+        drawn = np.random.default_rng(0).permutation(within)
+        enough = np.searchsorted(np.cumsum(self.lengths[drawn]), n_words, side="right")
+        return np.sort(drawn[: max(int(enough), 1)])
+
     def as_sequences(self) -> tuple[Sequences, Ints]:
         """The documents that have a word as `Sequences`, and which ones they are."""
         filled = np.flatnonzero(self.lengths)

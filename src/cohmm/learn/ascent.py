@@ -100,10 +100,15 @@ def ascend(
     enough = tol * n_parameters(model) / target.units
     climb = _Climb(target, model, report)
     gains: list[float] = []
+    revive = True
     while climb.used < max_iter:
         before, left = climb.best.objective, max_iter - climb.used
-        _round(climb, min(passes, left), enough / passes)
-        gains.append(before - climb.best.objective)
+        _round(climb, min(passes, left), enough / passes, revive)
+        gain = before - climb.best.objective
+        if gain <= 0 and revive and left >= passes:
+            revive = False  # what was set to a small value may have cost more than the round gave
+            continue
+        gains.append(gain)
         if left >= passes and _left_to_gain(gains) < enough:
             return climb.end(converged=True)
     return climb.end(converged=False)
@@ -148,10 +153,10 @@ class _Climb:
         return Ascent(self.best.model, converged, self.used, visits(self.best.counts))
 
 
-def _round(climb: _Climb, passes: int, tol: float) -> None:
+def _round(climb: _Climb, passes: int, tol: float, revive: bool) -> None:
     """Quasi-Newton steps from the best model so far, with a curvature of its own."""
     best, target = climb.best, climb.target
-    model = revived(best.model, best.counts)
+    model = revived(best.model, best.counts) if revive else best.model
     chart = SquareRoots.around(model, visits(best.counts), target.start_weight)
 
     def objective(point: Floats) -> tuple[float, Floats]:

@@ -398,7 +398,8 @@ def settled_switch(documents: Documents, topics: Topics, weights: Floats) -> flo
 
     The rate moves slowly from pass to pass: here M stays as it is, and passes are cheap.
     """
-    some, its = _some(documents, weights)
+    chosen = documents.some(SAMPLE, weights > 0)
+    some, its = documents.select(chosen), weights[chosen]
     proportions = np.repeat(topics.prior[None] / topics.prior.sum(), len(some), axis=0)
     sweeps = SETTLING_IN  # documents first: while they have the corpus' topics, all keep theirs
     for _ in range(SETTLING):
@@ -409,14 +410,6 @@ def settled_switch(documents: Documents, topics: Topics, weights: Floats) -> flo
             break
         sweeps = 1
     return topics.switch
-
-
-def _some(documents: Documents, weights: Floats) -> tuple[Documents, Floats]:
-    every = -(-documents.n_words // SAMPLE)
-    if every <= 1:
-        return documents, weights
-    chosen = np.arange(0, len(documents), every)
-    return documents.select(chosen), weights[chosen]
 
 
 def with_chain(fit: TopicFit, documents: Documents, transitions: Any = None) -> HTMMFit:

@@ -83,6 +83,8 @@ def _begins(
     given: HMM | None,
 ) -> list[HMM]:
     """Where to start: the first is the same for any ``n_init``."""
+    if given is not None and given.vocabulary not in (None, counts.vocabulary):
+        raise ValueError("start has other words than the documents, or in another order")
     if given is not None and n_init == 1:
         return [given]
     omega = sum(counts[lag] / counts.n_pairs(lag) for lag in lags)

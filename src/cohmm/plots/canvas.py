@@ -106,3 +106,9 @@ def name_ticks(ax: Axes, axis: str, labels: Sequence[str], most: int) -> None:
     setter = ax.set_xticks if axis == "x" else ax.set_yticks
     setter(range(0, len(labels), every), list(labels[::every]), **kind)
     ax.tick_params(axis=axis, length=0)  # type: ignore[arg-type]
+
+
+def drawn(ax: Axes) -> None:
+    """Lay the whole figure out, which may have figures within, so that places are known."""
+    figure = ax.figure.canvas.figure
+    figure.draw_without_rendering()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,7 +137,9 @@ def power(value: float) -> str:
 
 
 def _checked(rows: Any, error: str) -> list[dict[str, Any]]:
-    if hasattr(rows, "to_dict"):
+    if hasattr(rows, "to_dicts"):  # polars
+        rows = rows.to_dicts()
+    elif hasattr(rows, "to_dict"):
         rows = rows.to_dict("records")
     if isinstance(rows, (str, Mapping)) or not isinstance(rows, Iterable):
         raise ValueError(f"rows must be a list of dicts or a data frame, not {rows!r}")
@@ -145,7 +148,7 @@ def _checked(rows: Any, error: str) -> list[dict[str, Any]]:
         for name in ("T", error):
             if name not in row:
                 raise ValueError(f"row {number} has no {name!r}: it has {', '.join(row)}")
-            if not 0 < row[name] < np.inf:
+            if not isinstance(row[name], Real) or not 0 < row[name] < np.inf:
                 raise ValueError(
                     f"{name!r} of row {number} is {row[name]!r}: on a logarithmic axis it must be "
                     "above 0, and finite"

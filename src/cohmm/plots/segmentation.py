@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from sklearn.utils.validation import check_is_fitted
 
 from cohmm.kernels.compiled import Floats
-from cohmm.plots.canvas import canvas, word
+from cohmm.plots.canvas import canvas, drawn, word
 from cohmm.topics.colours import PALETTE
 from cohmm.topics.document_chains import Segmented
 from cohmm.topics.htmm import HTMM
@@ -142,7 +142,7 @@ def _corners(box: Box) -> list[tuple[float, float]]:
 
 
 def _write(ax: Axes, words: list[str], boxes: list[Box], fills: Floats) -> None:
-    ax.figure.draw_without_rendering()  # type: ignore[union-attr]  # so that the width is known
+    drawn(ax)  # so that the width is known
     low, high = ax.get_xlim()
     letter = ax.get_window_extent().width * 72 / ax.figure.dpi / (high - low)
     light = fills @ [0.299, 0.587, 0.114] > 0.5

@@ -10,9 +10,9 @@ from matplotlib.transforms import Bbox
 
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.topic_fit import TopicFit
-from cohmm.plots.canvas import COLOURS, WIDTH, canvas, word
+from cohmm.plots.canvas import COLOURS, WIDTH, canvas, drawn, word
 from cohmm.plots.given import unwrapped
-from cohmm.topics.describe import top_words
+from cohmm.topics.describe import at_most, top_words
 
 FILLED = 0.10  # the share of the picture that circles take together
 MARGIN = 0.22  # of the range, on every side, for labels
@@ -65,7 +65,8 @@ def plot_topic_map(topics: Any, ax: Axes | None = None, *, n_words: int = 3) -> 
     if not isinstance(fit, TopicFit):
         raise ValueError(f"a map is that of an HTMM or a TopicFit, not of a {type(fit).__name__}")
     labels = [
-        " ".join(map(word, words)) for words in top_words(fit.components, fit.vocabulary, n_words)
+        " ".join(map(word, words))
+        for words in top_words(fit.components, fit.vocabulary, at_most(n_words, fit.components))
     ]
     places, shares = coordinates(fit.components)
     with canvas(ax, height=WIDTH) as ax:
@@ -80,7 +81,7 @@ def plot_topic_map(topics: Any, ax: Axes | None = None, *, n_words: int = 3) -> 
         ax.set_ylabel(f"second axis: {shares[1]:.0%} of the squared distances")
         for spine in ax.spines.values():
             spine.set_color("#bbbbbb")
-        ax.figure.draw_without_rendering()  # type: ignore[union-attr]  # so that places are known
+        drawn(ax)  # so that places are known
         frame = ax.get_window_extent()
         points = 72 / ax.figure.dpi
         areas = fit.prevalence * FILLED * frame.width * frame.height * points**2

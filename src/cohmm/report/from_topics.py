@@ -135,7 +135,7 @@ def _transitions(model: HTMM, data: Documents) -> tuple[Floats, str]:
     """
     fit = model.fit_
     k = fit.n_components
-    some = data.select(range(0, len(data), max(1, -(-data.n_words // MOST_COUNTED))))
+    some = data.select(data.some(MOST_COUNTED))
     topics = Chains.of(fit, model.chain).read(some, decode=True).topics
     inside = np.ones(len(topics), bool)
     inside[some.offsets[:-1][some.lengths > 0]] = False

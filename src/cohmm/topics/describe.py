@@ -34,6 +34,15 @@ def top_codes(components: Any, n: int) -> Ints:
     return out
 
 
+def at_most(n: int, components: Floats) -> int:
+    """``n`` top words, or all where the vocabulary has fewer.
+
+    >>> at_most(10, np.array([[.5, .5]]))
+    2
+    """
+    return min(n, int(components.shape[1])) if isinstance(n, int) else n
+
+
 def top_words(components: Any, vocabulary: Sequence[Any], n: int = 10) -> list[list[Any]]:
     """The ``n`` most probable words of every topic, as lists of words.
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from cohmm.evidence.documents import Documents
+from cohmm.kernels.compiled import Floats
 from cohmm.learn.htmm import HTMMFit
 from cohmm.model.frames import frame, square
 from cohmm.topics.coherence import coherence
-from cohmm.topics.describe import top_codes
+from cohmm.topics.describe import at_most, top_codes
 from cohmm.topics.document_chains import Chains, segment
 
 TopicTable = Literal["topics", "words", "transitions", "documents", "tokens", "segments"]
@@ -57,17 +59,33 @@ def topics_frame(fit: HTMMFit, documents: Documents | None, n_words: int) -> Any
     columns["run_length"] = np.divide(1, leave, out=runs, where=leave > 0)
     if documents is not None and len(fit.vocabulary) > 1:
         top = min(TOP, len(fit.vocabulary))
-        columns["coherence"] = coherence(fit.components, documents, "paper", top=top)
+        columns["coherence"] = _coherence(fit, documents, top)
     columns["words"] = [
         " ".join(str(fit.vocabulary[code]) for code in row)
-        for row in top_codes(fit.components, n_words)
+        for row in top_codes(fit.components, at_most(n_words, fit.components))
     ]
     return frame(columns)
 
 
+def _coherence(fit: HTMMFit, documents: Documents, top: int) -> Floats:
+    """Of every topic; NaN where no document has one of its top words."""
+
+    def of(components: Floats) -> Floats:
+        return np.asarray(coherence(components, documents, "paper", top=top))
+
+    try:
+        return of(fit.components)
+    except ValueError:
+        each = np.full(fit.n_components, np.nan)
+        for k in range(fit.n_components):
+            with suppress(ValueError):
+                each[k] = of(fit.components[[k]])[0]
+        return each
+
+
 def words_frame(fit: HTMMFit, n_words: int) -> Any:
     """A row a topic and one of its ``n_words`` top words, the most probable first."""
-    codes = top_codes(fit.components, n_words)
+    codes = top_codes(fit.components, at_most(n_words, fit.components))
     k, n = codes.shape
     return frame(
         {

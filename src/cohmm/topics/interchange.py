@@ -12,7 +12,7 @@ import numpy as np
 from cohmm.evidence.documents import Documents
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.topic_fit import TopicFit
-from cohmm.topics.describe import top_codes, top_words
+from cohmm.topics.describe import at_most, top_codes, top_words
 
 
 def pyldavis_arrays(fit: TopicFit, documents: Documents, shares: Floats) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def gensim_lists(
     """
     if not 0 <= minimum_probability <= 1:
         raise ValueError(f"minimum_probability must be from 0 to 1, not {minimum_probability!r}")
-    codes = top_codes(fit.components, n_words).tolist()
+    codes = top_codes(fit.components, at_most(n_words, fit.components)).tolist()
     lists: dict[str, Any] = {
         "topics": [
             (k, [(fit.vocabulary[code], float(fit.components[k, code])) for code in row])
@@ -114,7 +114,7 @@ def octis_output(fit: TopicFit, shares: Floats | None, n_words: int = 10) -> dic
     ([['oil'], ['gold']], (2, 1))
     """
     output: dict[str, Any] = {
-        "topics": top_words(fit.components, fit.vocabulary, n_words),
+        "topics": top_words(fit.components, fit.vocabulary, at_most(n_words, fit.components)),
         "topic-word-matrix": fit.components.copy(),
     }
     if shares is not None:
