@@ -39,7 +39,7 @@ LINES = {
     "lda-tomotopy": Line("LDA tomotopy", "#009E73", "^"),
     "anchor-words": Line("anchor words KL", "#CC79A7", "D"),
 }
-MOST_TOPICS = {"anchor-words": 50}  # its time grows with K^2: a quarter of an hour for 100
+MOST_TOPICS = {"anchor-words": 50}  # minutes of work by then, and it grows faster than K
 READERS = ("plsa", "htmm", "htmm-paper")  # of the article
 MEASURES = {
     "coherence": "coherence: the paper's, top 20 words, eps .01",

@@ -513,3 +513,21 @@ def test_evidence_that_says_too_little() -> None:
         refine(random_model(2, 2), count_pairs(y))
     with pytest.raises(ValueError, match="a Triples says too little"):
         refine(random_model(2, 2), count_triples(y))
+
+
+def test_a_round_spoilt_by_revival_is_not_the_end(
+    easy: tuple[HMM, Sequences, HMM], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From where all states are alike no step leads on, whatever the likelihood still offers."""
+    _, data, rough = easy
+    k, n = rough.emissionprob.shape
+    full = refine(rough, data, smoothing=0.0, random_state=0)
+    alike = HMM(np.full(k, 1 / k), np.full((k, k), 1 / k), np.full((k, n), 1 / n))
+    monkeypatch.setattr("cohmm.learn.ascent.revived", lambda model, counts: alike)
+    rng = np.random.default_rng(0)
+    target = Target(
+        SequenceLikelihood(data), 20_000, 1.0, 1 / 20_000, Prior(),
+        lambda: sample_windows(data, 84, rng),
+    )  # fmt: skip
+    found = ascend(target, rough, passes=10, max_iter=100, tol=1e-3)
+    assert found.model.log_likelihood(data) > full.model.log_likelihood(data) - 1.0

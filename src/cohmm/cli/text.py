@@ -105,14 +105,8 @@ def corpus(inputs: list[str], words: Words, column: str | None, encoding: str) -
 
 
 def _texts(inputs: list[str], encoding: str, column: str | None, trace: Any) -> Iterator[str]:
-    import codecs
-
     from cohmm.evidence.readers.documents import documents_at
 
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise ValueError(f"there is no encoding {encoding!r}; try 'utf-8' or 'latin-1'") from None
     yield from chain.from_iterable(documents_at(path, encoding, column, trace) for path in inputs)
 
 
