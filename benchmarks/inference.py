@@ -18,8 +18,8 @@ import numpy as np
 from deeptime.markov.hmm import DiscreteOutputModel, HiddenMarkovModel, MaximumLikelihoodHMM
 
 from cohmm import HMM, count_pairs, threads
+from cohmm.data.sequences import Sequences
 from cohmm.datasets.synthetic import random_hmm
-from cohmm.evidence.sequences import Sequences
 from measure import Cost, cost
 
 N, K = 100, 20

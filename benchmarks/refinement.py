@@ -22,9 +22,9 @@ import numpy as np
 
 from cohmm import HMM, Sequences, count_pairs, threads
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
-from cohmm.learn.baum_welch import baum_welch
-from cohmm.learn.min_volume import min_volume
-from cohmm.learn.refine import refine
+from cohmm.learn.pairs.min_volume import min_volume
+from cohmm.learn.sequences.baum_welch import baum_welch
+from cohmm.learn.sequences.refine import refine
 from measure import cost
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from cohmm import HTMM, Documents, read_documents, threads
 from cohmm.datasets.corpora import cachopo, reuters_documents, sotu
 from cohmm.datasets.synthetic_topics import sample_htmm
-from cohmm.learn.lda import lda
+from cohmm.learn.topics.lda import lda
 from cohmm.topics.compare import HELD_OUT, MEASURES, RIVALS, Judged, part
 
 COLUMNS = {  # of the table: the heading, and how it is written

@@ -18,8 +18,7 @@ from cohmm import HMM, HTMM, Cooccurrence, Documents, PairwiseHMM
 from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic import random_hmm
 from cohmm.datasets.synthetic_topics import sample_documents
-from cohmm.learn.min_volume import min_volume
-from cohmm.learn.nmf import nmf
+from cohmm.learn import min_volume, nmf
 from cohmm.plots import (
     STYLE,
     plot_scatter,

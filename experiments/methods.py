@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from cohmm import HMM, Cooccurrence, Sequences, Triples
-from cohmm.learn.baum_welch import baum_welch
-from cohmm.learn.cpd_em import cpd_em
-from cohmm.learn.min_volume import min_volume
-from cohmm.learn.nmf import nmf
-from cohmm.learn.refine import refine
-from cohmm.learn.tensor import tensor
-from cohmm.learn.window_em import window_em
+from cohmm.learn.pairs.min_volume import min_volume
+from cohmm.learn.pairs.nmf import nmf
+from cohmm.learn.sequences.baum_welch import baum_welch
+from cohmm.learn.sequences.refine import refine
+from cohmm.learn.triples.cpd_em import cpd_em
+from cohmm.learn.triples.tensor import tensor
+from cohmm.learn.triples.window_ml import window_ml
 
 from .figures import Line
 
@@ -44,7 +44,7 @@ def by_refining(observed: Observed, n_components: int, seed: int) -> HMM:
     """The method, and on to maximum likelihood; of long data that of its triples alone."""
     rough = by_pairs(observed, n_components, seed)
     if len(observed.data.symbols) > LONG:
-        return window_em(observed.triples, n_components, start=rough, random_state=seed).model
+        return window_ml(observed.triples, n_components, start=rough, random_state=seed).model
     return refine(rough, observed.data, triples=observed.triples, random_state=seed).model
 
 
@@ -73,7 +73,7 @@ def by_best_cpd_em(observed: Observed, n_components: int, seed: int) -> HMM:
 
 
 def by_windows(observed: Observed, n_components: int, seed: int) -> HMM:
-    return window_em(observed.triples, n_components, random_state=seed).model
+    return window_ml(observed.triples, n_components, random_state=seed).model
 
 
 def by_baum_welch(observed: Observed, n_components: int, seed: int) -> HMM:

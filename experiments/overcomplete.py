@@ -15,9 +15,9 @@ import numpy as np
 
 from cohmm import HMM, EvidenceWarning, Triples, count_triples
 from cohmm.evidence.windows import Windows, count_windows
-from cohmm.learn.grouped import grouped
-from cohmm.learn.overcomplete import overcomplete
-from cohmm.learn.window_law import window_probability
+from cohmm.learn.many_states.grouped import grouped
+from cohmm.learn.many_states.overcomplete import overcomplete
+from cohmm.learn.many_states.window_law import window_probability
 
 from .experiment import Experiment, Plan, Row, Step, Table, power, short_time
 from .figures import GREY, figure, plain_axis, save

@@ -21,9 +21,9 @@ from scipy.optimize import linear_sum_assignment
 from cohmm import Documents, read_documents
 from cohmm.datasets.corpora import MissingData, cachopo, paper_article, reuters_documents
 from cohmm.datasets.reuters import REUTERS
-from cohmm.learn.topic_fit import TopicFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.storage import replacing
-from cohmm.topics.colours import Run, coloured, colours_of, runs_of
+from cohmm.topics.coloured_runs import Run, coloured, colours_of, runs_of
 from cohmm.topics.compare import RIVALS, compare_one, part
 from cohmm.topics.describe import top_words
 from cohmm.topics.document_chains import Chains
@@ -154,7 +154,7 @@ def read_article(size: Size, k: int, seed: int) -> list[Row]:
     rows = []
     for name, fit in fits.items():
         numbers = nearest(fit, fits["htmm"])
-        found = Chains.of(fit, RIVALS[name].chain).read(article, decode=True)
+        found = Chains.of(fit, RIVALS[name].chain).infer(article, decode=True)
         topics = numbers[found.topics]
         runs = runs_of(article.words(0), topics)
         words = top_words(fit.components, fit.vocabulary, TOP)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from cohmm.learn import min_volume
-from cohmm.learn.acceleration import Point, State
-from cohmm.learn.min_volume import Problem
+from cohmm.learn.pairs import min_volume
+from cohmm.learn.pairs.min_volume import Problem
+from cohmm.learn.pairs.squarem import Point, State
 
 settings.register_profile(
     "cohmm", derandomize=True, deadline=None, max_examples=60, database=None, print_blob=False

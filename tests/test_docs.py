@@ -94,4 +94,4 @@ def public_names_are_in_the_reference(pages: Pages) -> None:
     drawn = [name for name in plots.__all__ if name.startswith("plot_")]
     assert len(drawn) >= 8
     assert {f"cohmm.plots.{name}" for name in drawn} <= names
-    assert {"cohmm.HMM.decode", "cohmm.HTMM.segment", "cohmm.learn.nmf.nmf"} <= names
+    assert {"cohmm.HMM.decode", "cohmm.HTMM.segment", "cohmm.learn.nmf"} <= names

@@ -14,7 +14,7 @@ import pytest
 from cohmm import read_documents
 from cohmm.cli.reproduce import experiments
 from cohmm.datasets.synthetic_topics import sample_htmm
-from cohmm.learn.topic_fit import TopicFit
+from cohmm.learn.topics.topic_fit import TopicFit
 
 package = experiments()
 from cohmm._experiments import (  # noqa: E402

@@ -3,24 +3,28 @@
 Names are imported when they are first used, so that the command line answers at once.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from cohmm._moved import Moved
+from cohmm.version import __version__ as __version__
+
 if TYPE_CHECKING:
+    from cohmm.data.documents import Documents
+    from cohmm.data.sequences import Sequences
+    from cohmm.data.text import TextWarning, read_documents
+    from cohmm.estimators.folds import SequenceKFold
+    from cohmm.estimators.hidden_topics import HTMM
+    from cohmm.estimators.pairwise_hmm import PairwiseHMM
     from cohmm.evidence.counting import count_pairs
-    from cohmm.evidence.documents import Documents
     from cohmm.evidence.pairs import Cooccurrence
-    from cohmm.evidence.sequences import Sequences
-    from cohmm.evidence.text import TextWarning, read_documents
     from cohmm.evidence.triples import Triples, count_triples
-    from cohmm.hmm import PairwiseHMM, SequenceKFold
+    from cohmm.evidence.windows import Windows, count_windows
     from cohmm.kernels.threads import threads
-    from cohmm.learn.evidence import EvidenceWarning
+    from cohmm.learn.pairs.pair_evidence import EvidenceWarning
     from cohmm.model.hmm import HMM, ImpossibleObservation
     from cohmm.storage import StorageError
-    from cohmm.topics.htmm import HTMM
-
-__version__ = "0.1.0"
 
 __all__ = [
     "HMM",
@@ -35,33 +39,38 @@ __all__ = [
     "StorageError",
     "TextWarning",
     "Triples",
+    "Windows",
     "count_pairs",
     "count_triples",
+    "count_windows",
     "read_documents",
     "threads",
 ]
 
 _HOMES = {
+    "cohmm.data.documents": ("Documents",),
+    "cohmm.data.sequences": ("Sequences",),
+    "cohmm.data.text": ("TextWarning", "read_documents"),
+    "cohmm.estimators.folds": ("SequenceKFold",),
+    "cohmm.estimators.hidden_topics": ("HTMM",),
+    "cohmm.estimators.pairwise_hmm": ("PairwiseHMM",),
     "cohmm.evidence.counting": ("count_pairs",),
-    "cohmm.evidence.documents": ("Documents",),
     "cohmm.evidence.pairs": ("Cooccurrence",),
-    "cohmm.evidence.sequences": ("Sequences",),
-    "cohmm.evidence.text": ("TextWarning", "read_documents"),
     "cohmm.evidence.triples": ("Triples", "count_triples"),
-    "cohmm.hmm": ("PairwiseHMM", "SequenceKFold"),
+    "cohmm.evidence.windows": ("Windows", "count_windows"),
     "cohmm.kernels.threads": ("threads",),
-    "cohmm.learn.evidence": ("EvidenceWarning",),
+    "cohmm.learn.pairs.pair_evidence": ("EvidenceWarning",),
     "cohmm.model.hmm": ("HMM", "ImpossibleObservation"),
     "cohmm.storage": ("StorageError",),
-    "cohmm.topics.htmm": ("HTMM",),
 }
+
+sys.meta_path.append(Moved())
 
 
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
-            value = getattr(import_module(home), name)
-            globals()[name] = value
+            value = globals()[name] = getattr(import_module(home), name)
             return value
     raise AttributeError(f"module 'cohmm' has no attribute {name!r}")
 

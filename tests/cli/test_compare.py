@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from cohmm import Documents
 from cohmm.cli import app
 from cohmm.datasets.synthetic_topics import sample_htmm
-from cohmm.learn.plsa import plsa
+from cohmm.learn.topics.plsa import plsa
 from cohmm.topics import compare as module
 from cohmm.topics.coherence import coherence
 from cohmm.topics.compare import MEASURES, RIVALS, Rival, compare, in_words_of, part

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cohmm import HMM
-from cohmm.evidence import files
+from cohmm.data import files
 from tests.cli.conftest import TEXT
 
 SEQUENCES = [line.split() for line in TEXT.splitlines()]

@@ -9,10 +9,10 @@ import pytest
 
 from cohmm import HTMM
 from cohmm.cli.demo import compare, fitting, passage, write_corpus
+from cohmm.data.documents import Documents
 from cohmm.datasets.demo_topics import SUBJECTS, demo_model
 from cohmm.datasets.synthetic_topics import sample_documents
-from cohmm.evidence.documents import Documents
-from cohmm.learn.htmm import HTMMFit
+from cohmm.learn.topics.htmm import HTMMFit
 from cohmm.model.hmm import HMM
 
 DEMO = import_module("cohmm.cli.demo")

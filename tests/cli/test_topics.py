@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from cohmm import HTMM, EvidenceWarning
 from cohmm.cli import app
-from cohmm.cli.text import as_options, frequency
+from cohmm.cli.text_input import as_options, frequency
 from cohmm.cli.topics import _over_pairs, lags_of
 from cohmm.datasets.synthetic_topics import sample_htmm
 from cohmm.learn.fit import Progress

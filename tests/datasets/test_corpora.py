@@ -14,7 +14,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cohmm.datasets import corpora, files, reuters, sequences
+from cohmm.data.text import read_documents
+from cohmm.datasets import corpora, reuters
+from cohmm.datasets import data_files as files
+from cohmm.datasets import public_sequences as sequences
 from cohmm.datasets.corpora import (
     Corpus,
     MissingData,
@@ -26,9 +29,8 @@ from cohmm.datasets.corpora import (
     reuters_documents,
     sotu,
 )
-from cohmm.datasets.files import DataFile
+from cohmm.datasets.data_files import DataFile
 from cohmm.datasets.reuters import parse
-from cohmm.evidence.text import read_documents
 
 SGML = """<!DOCTYPE lewis SYSTEM "lewis.dtd">
 <REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" CGISPLIT="TRAINING-SET" OLDID="5" NEWID="1">

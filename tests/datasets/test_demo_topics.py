@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cohmm.data.text import read_documents
 from cohmm.datasets.demo_topics import (
     COMMON,
     COMMON_SHARE,
@@ -17,7 +18,6 @@ from cohmm.datasets.demo_topics import (
     sentences,
 )
 from cohmm.datasets.synthetic_topics import sample_documents
-from cohmm.evidence.text import read_documents
 from cohmm.model.hmm import HMM
 from tests.laws import rows_are_distributions
 

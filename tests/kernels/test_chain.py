@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.kernels import chain, sampling, viterbi
+from cohmm.kernels import chain, drawing, viterbi
 from tests import oracles
 from tests.strategies import distributions, models, sequences_of
 
@@ -95,7 +95,7 @@ def reconstructed(cut: np.ndarray, alias: np.ndarray) -> np.ndarray:
 @given(st.integers(1, 9).flatmap(lambda n: st.lists(distributions(n), min_size=1, max_size=3)))
 def test_alias_tables_hold_the_probabilities(rows):
     probabilities = np.array(rows)
-    cut, alias = sampling.alias_tables(probabilities)
+    cut, alias = drawing.alias_tables(probabilities)
     assert ((cut >= 0) & (cut <= 1)).all()
     assert ((alias >= 0) & (alias < probabilities.shape[1])).all()
     np.testing.assert_allclose(reconstructed(cut, alias), probabilities, rtol=0, atol=1e-15)
@@ -106,18 +106,18 @@ def test_alias_tables_hold_the_probabilities(rows):
 @pytest.mark.parametrize("n", [1, 2, 1000])
 def test_alias_tables_of_uneven_rows(n, concentration):
     probabilities = np.random.default_rng(n).dirichlet(np.full(n, concentration), 5)
-    cut, alias = sampling.alias_tables(probabilities)
+    cut, alias = drawing.alias_tables(probabilities)
     np.testing.assert_allclose(reconstructed(cut, alias), probabilities, rtol=0, atol=1e-13)
     assert (reconstructed(cut, alias)[probabilities == 0] == 0).all()
 
 
 def test_the_largest_uniform_number_draws_a_possible_symbol():
     law = np.array([[0.5, 0.5, 0.0, 0.0]])
-    cut, alias = sampling.alias_tables(law)
+    cut, alias = drawing.alias_tables(law)
     top = np.nextafter(1.0, 0.0)
     for emitted in (0.0, 0.5, 0.75, top):
         symbols, states = np.empty(1, np.int32), np.empty(1, np.int32)
-        after = sampling.sample_path(
+        after = drawing.sample_path(
             0, np.array([[emitted, top]]), np.ones((1, 1)), np.zeros((1, 1), np.int32), cut, alias,
             symbols, states,
         )  # fmt: skip

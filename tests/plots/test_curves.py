@@ -13,8 +13,8 @@ from matplotlib.lines import Line2D
 
 from cohmm import HTMM, PairwiseHMM
 from cohmm.learn.fit import Progress
-from cohmm.learn.spectrum import Spectrum
-from cohmm.learn.topic_fit import TopicFit
+from cohmm.learn.pairs.spectrum import Spectrum
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.plots import Line, plot_convergence, plot_error_against_length, plot_spectrum
 
 

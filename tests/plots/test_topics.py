@@ -10,10 +10,10 @@ from matplotlib.colors import to_rgb
 from scipy.spatial.distance import pdist
 
 from cohmm import HTMM, Documents
-from cohmm.learn.topic_fit import TopicFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.plots import plot_segmentation, plot_topic_map
 from cohmm.plots.topic_map import coordinates
-from cohmm.topics.colours import PALETTE
+from cohmm.topics.coloured_runs import PALETTE
 from cohmm.topics.document_chains import Segmented
 
 

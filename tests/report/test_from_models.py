@@ -10,7 +10,7 @@ from cohmm import HMM, HTMM, Documents, PairwiseHMM, TextWarning
 from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic import separable_hmm
 from cohmm.datasets.synthetic_topics import sample_documents
-from cohmm.evidence.documents import count_documents
+from cohmm.evidence.document_pairs import count_documents
 from cohmm.report import from_hmm, from_topics, report_hmm, report_topics
 from cohmm.report.from_hmm import hmm_material
 from cohmm.report.from_topics import topic_material
@@ -51,7 +51,7 @@ def topics(texts):
 @pytest.fixture(scope="module")
 def data(topics, texts):
     with pytest.warns(TextWarning, match="no word that is kept"):
-        return topics._read_known(texts)
+        return topics.encode(texts)
 
 
 def items(material):
@@ -62,7 +62,7 @@ def test_readings_are_those_of_the_model(topics, texts, data):
     material = topic_material(topics, texts)
     segments = topics.segment(data, posteriors=True)
     shares = topics.transform(data)
-    bag = Chains.of(topics.fit_, "independent").read(data, decode=True).topics
+    bag = Chains.of(topics.fit_, "independent").infer(data, decode=True).topics
     assert len(material.readings) == material.n_texts == len(texts)
     for d, (reading, one) in enumerate(zip(material.readings, segments, strict=True)):
         assert [topics.vocabulary_[code] for code in reading.symbols] == one.words

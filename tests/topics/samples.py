@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from cohmm.evidence.documents import Documents
+from cohmm.data.documents import Documents
 
 
 def documents_of(texts: Sequence[Sequence[int]], n_words: int | None = None) -> Documents:

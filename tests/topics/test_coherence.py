@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from cohmm import threads
-from cohmm.evidence.documents import Documents
-from cohmm.learn.topic_fit import topic_fit
+from cohmm.data.documents import Documents
+from cohmm.learn.topics.topic_fit import topic_fit
 from cohmm.topics.coherence import coherence, occurrences
 from cohmm.topics.describe import top_words
 from tests.laws import close

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm import HMM, threads
-from cohmm.evidence.documents import Documents
-from cohmm.learn.htmm import HTMMFit
-from cohmm.learn.topic_fit import TopicFit
+from cohmm.data.documents import Documents
+from cohmm.learn.topics.htmm import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.document_chains import Chains, Segmented, segment
 from tests.laws import close, rows_are_distributions
 from tests.topics.samples import documents_of
@@ -90,7 +90,7 @@ def test_readings_are_those_of_all_paths(chain: str, words: list[int]) -> None:
     fit = a_fit()
     chains = Chains.of(fit, chain, strength=1.5)  # type: ignore[arg-type]
     documents = documents_of([[3, 0], words, []], V)
-    found = chains.read(documents, decode=True, posteriors=True, sweeps=4, tol=0.0)
+    found = chains.infer(documents, decode=True, posteriors=True, sweeps=4, tol=0.0)
     shares, log_likelihood, (path, joint), posteriors = read_slowly(fit, chain, words, 1.5, 4)
     its = slice(2, 2 + len(words))
     close(found.shares[1], shares)
@@ -104,7 +104,7 @@ def test_readings_are_those_of_all_paths(chain: str, words: list[int]) -> None:
 def test_a_document_without_words_has_the_prior(chain: str) -> None:
     fit = a_fit()
     documents = documents_of([[], [1, 2], []], V)
-    found = Chains.of(fit, chain).read(documents, decode=True)  # type: ignore[arg-type]
+    found = Chains.of(fit, chain).infer(documents, decode=True)  # type: ignore[arg-type]
     close(found.shares[0], fit.prior / fit.prior.sum())
     close(found.shares[2], fit.prior / fit.prior.sum())
     assert found.log_likelihoods[0] == 0
@@ -127,7 +127,7 @@ def test_a_full_chain_of_the_sticky_form_is_sticky(
     firm = TopicFit(fit.components, fit.prevalence, 1e12 * p, fit.vocabulary, name="firm")
     full = Chains.of(firm, "full", transitions=a, strength=1e12)
     sticky = Chains.of(firm, "sticky", switch=switch)
-    one, other = (c.read(documents, decode=True, posteriors=True) for c in (full, sticky))
+    one, other = (c.infer(documents, decode=True, posteriors=True) for c in (full, sticky))
     for found, wanted in zip(one, other, strict=True):
         if found.dtype.kind == "f":
             close(found, wanted, 1e-7)
@@ -144,11 +144,11 @@ def test_a_sticky_chain_that_always_switches_is_a_bag_of_words(
 ) -> None:
     fit = a_fit(seed)
     documents = documents_of(words, V)
-    sticky = Chains.of(fit, "sticky", switch=1.0).read(documents)
-    found = Chains.of(fit, "independent").read(documents, sweeps=200, tol=0.0)
+    sticky = Chains.of(fit, "sticky", switch=1.0).infer(documents)
+    found = Chains.of(fit, "independent").infer(documents, sweeps=200, tol=0.0)
     # The order of words does not matter, and p is a fixed point of the bag's own EM.
     turned = documents_of([text[::-1] for text in words], V)
-    close(Chains.of(fit, "independent").read(turned).shares, sticky.shares, 1e-7)
+    close(Chains.of(fit, "independent").infer(turned).shares, sticky.shares, 1e-7)
     for d, text in enumerate(words):
         counts = np.bincount(text, minlength=V)
         p = fit.prior / fit.prior.sum()
@@ -179,7 +179,7 @@ def test_more_sweeps_never_lower_the_posterior_density(chain: str) -> None:
     )
     documents = documents_of(np.random.default_rng(0).integers(0, 6, size=(5, 30)).tolist(), 6)
     chains = Chains.of(weak, chain, **({"strength": 1e-9} if chain == "full" else {}))  # type: ignore[arg-type]
-    logs = [chains.read(documents, sweeps=n, tol=0.0).log_likelihoods for n in range(12)]
+    logs = [chains.infer(documents, sweeps=n, tol=0.0).log_likelihoods for n in range(12)]
     assert (np.diff(logs, axis=0) >= -1e-9).all()
     assert (logs[-1] > logs[0] + 0.1).any()
 
@@ -195,7 +195,7 @@ def test_any_number_of_threads_gives_the_same() -> None:
         found = []
         for n in (1, 2):
             with threads(n):
-                found.append([*chains.read(documents, decode=True), chains.predict(documents)])
+                found.append([*chains.infer(documents, decode=True), chains.predict(documents)])
         for one, other in zip(*found, strict=True):
             np.testing.assert_array_equal(one, other)
 
@@ -214,7 +214,7 @@ def test_relabelled_topics_read_the_same(chain: str) -> None:
         switch=fit.switch,
     )
     documents = documents_of([[0, 1, 2, 2, 4], [3, 3, 1]], V)
-    one, two = (Chains.of(f, chain).read(documents) for f in (fit, other))  # type: ignore[arg-type]
+    one, two = (Chains.of(f, chain).infer(documents) for f in (fit, other))  # type: ignore[arg-type]
     close(one.shares[:, order], two.shares)
     close(one.log_likelihoods, two.log_likelihoods)
 
@@ -229,7 +229,7 @@ def test_long_documents_and_impossible_words_do_not_underflow() -> None:
         ("independent", {}),
     ):
         chains = Chains.of(fit, chain, **how)  # type: ignore[arg-type]
-        found = chains.read(documents, decode=True)
+        found = chains.infer(documents, decode=True)
         rows_are_distributions(found.shares)
         assert np.isfinite(found.log_likelihoods).all()
         assert np.isfinite(chains.predict(documents)).all()
@@ -279,4 +279,4 @@ def test_what_cannot_be() -> None:
     with pytest.raises(ValueError, match="every row must sum to one"):
         Chains.of(fit, "full", transitions=np.ones((3, 3)))
     with pytest.raises(ValueError, match="vocabulary of 7 words, the topics one of 5"):
-        Chains.of(fit).read(documents_of([[0]], 7))
+        Chains.of(fit).infer(documents_of([[0]], 7))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.evidence.documents import Documents
-from cohmm.learn.htmm import with_chain
-from cohmm.learn.topic_fit import TopicFit
+from cohmm.data.documents import Documents
+from cohmm.learn.topics.htmm import with_chain
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.document_chains import Chains
 from cohmm.topics.perplexity import likelihood, perplexity
 from tests.laws import close

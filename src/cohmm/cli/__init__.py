@@ -37,7 +37,7 @@ def root(
 ) -> None:
     """Hidden Markov models from counts of which symbol follows which."""
     if version:
-        from cohmm import __version__
+        from cohmm.version import __version__
 
         typer.echo(f"cohmm {__version__}")
         raise typer.Exit

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.models import json_line
+from cohmm.cli.model_files import json_line
 from cohmm.cli.program import say
 from cohmm.cli.session import check_output, working, writing
-from cohmm.cli.text import Words, corpus
+from cohmm.cli.text_input import Words, corpus
 
 if TYPE_CHECKING:
-    from cohmm.evidence.documents import Documents
+    from cohmm.data.documents import Documents
     from cohmm.topics.compare import Compared
 
 SCORES = {  # the heading, how it is written, and whether more is better

@@ -12,7 +12,7 @@ from cohmm.cli import options
 from cohmm.cli.session import check_output, reading, working
 
 if TYPE_CHECKING:
-    from cohmm.evidence.files import Counted
+    from cohmm.evidence.totals import Counted
 
 
 def count(
@@ -53,7 +53,7 @@ def count(
     """
     check_output(output, triples)
     with working(threads):
-        from cohmm.evidence.files import count_files
+        from cohmm.evidence.file_counts import count_files
 
         layout = options.layout_of(format, column, group, order, each_row)
         with reading(inputs, "counting") as watch:

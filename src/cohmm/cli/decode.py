@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.models import batches_for, finite, json_line
+from cohmm.cli.model_files import batches_for, finite, json_line
 from cohmm.cli.session import check_output, reading, working, writing
 
 if TYPE_CHECKING:
-    from cohmm.evidence.sequences import Sequences
+    from cohmm.data.sequences import Sequences
     from cohmm.model.hmm import HMM
 
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.models import json_line
+from cohmm.cli.model_files import json_line
 from cohmm.cli.report import typed
 from cohmm.cli.session import check_output, notices, working, writing
 from cohmm.cli.topics import learned
 
 if TYPE_CHECKING:
-    from cohmm.evidence.documents import Documents
+    from cohmm.data.documents import Documents
+    from cohmm.estimators.hidden_topics import HTMM
     from cohmm.kernels.compiled import Floats, Ints
     from cohmm.model.hmm import HMM
-    from cohmm.topics.htmm import HTMM
 
 LENGTH = 80  # words of a document, on average
 STARTS = 6
@@ -174,7 +174,7 @@ def write_corpus(truth: HMM, path: Path, n_documents: int, seed: int | None) -> 
 
 def read(path: Path) -> Documents:
     """The corpus, as ``cohmm topics`` reads it."""
-    from cohmm.cli.text import Words, corpus
+    from cohmm.cli.text_input import Words, corpus
 
     words = Words.of("none", "1", "1.0", None, options.TOKEN_PATTERN)
     return corpus([str(path)], words, None, "utf-8")
@@ -200,7 +200,7 @@ def compare(model: HTMM, documents: Documents, truth: HMM, states: Ints) -> Find
     emission = truth.emissionprob[which]
     transitions = truth.transmat[np.ix_(which, which)]
     topic = np.argsort(which)  # and the topic that each state is
-    found = Chains.of(model.fit_, model.chain).read(documents, decode=True).topics
+    found = Chains.of(model.fit_, model.chain).infer(documents, decode=True).topics
     _, best = replace(truth, vocabulary=None).decode(codes[documents.symbols], documents.lengths)
     return Findings(
         subjects=[list(SUBJECTS)[state] for state in which],
@@ -262,7 +262,7 @@ def show(documents: Documents, found: Findings, seconds: dict[str, float], paths
     from rich.console import Console
     from rich.text import Text
 
-    from cohmm.topics.colours import coloured, colours_of, runs_of
+    from cohmm.topics.coloured_runs import coloured, colours_of, runs_of
 
     console = Console(highlight=False, soft_wrap=False)
     width = min(console.width, WIDEST)

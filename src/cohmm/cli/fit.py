@@ -10,13 +10,13 @@ import typer
 
 from cohmm.cli import options
 from cohmm.cli.count import numbers
-from cohmm.cli.models import batches_for, json_line
+from cohmm.cli.model_files import batches_for, json_line
 from cohmm.cli.session import check_output, learning, notices, reading, working
 
 if TYPE_CHECKING:
     from cohmm.evidence.pairs import Cooccurrence
     from cohmm.learn.fit import PairFit
-    from cohmm.learn.refine import RefinedFit
+    from cohmm.learn.sequences.refine import RefinedFit
     from cohmm.model.hmm import HMM
 
 MOST_STATES_SHOWN = 20
@@ -104,7 +104,7 @@ def fit(
     if sparsity and (refine is False or not readable):
         raise ValueError("--sparsity is for refining: give files of data, without --no-refine")
     with working(threads):
-        from cohmm.learn.min_volume import min_volume
+        from cohmm.learn.pairs.min_volume import min_volume
 
         began = time.perf_counter()
         layout = options.layout_of(format, column, group, order, each_row)
@@ -137,7 +137,7 @@ def fit(
 
 
 def _wanted(refine: bool | None, counts: Cooccurrence, found: PairFit) -> bool:
-    from cohmm.learn.refine import worthwhile
+    from cohmm.learn.sequences.refine import worthwhile
 
     n = int(counts.symbol_counts.sum())
     return worthwhile(n, found.model.n_components) if refine is None else refine
@@ -151,9 +151,9 @@ def _refine(
     smoothing: float,
     seed: int | None,
 ) -> RefinedFit:
-    from cohmm.evidence.sequences import Sequences
-    from cohmm.learn.refine import MAX_ITER
-    from cohmm.learn.refine import refine as refined
+    from cohmm.data.sequences import Sequences
+    from cohmm.learn.sequences.refine import MAX_ITER
+    from cohmm.learn.sequences.refine import refine as refined
 
     with reading(inputs, "reading again") as watch:
         quiet = watch._replace(notice=lambda text: None)  # it was said when pairs were counted
@@ -193,7 +193,7 @@ def load_counts(paths: list[str], lags: tuple[int, ...] | None) -> Cooccurrence:
 
 
 def _count(inputs: list[str], layout: Any, lags: tuple[int, ...], integers: bool) -> Cooccurrence:
-    from cohmm.evidence.files import count_files
+    from cohmm.evidence.file_counts import count_files
 
     with reading(inputs, "counting") as watch:
         return count_files(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from cohmm.evidence.files import Layout
+    from cohmm.data.files import Layout
 
 
 class FileFormat(StrEnum):
@@ -166,7 +166,7 @@ TokenPatternOption = Annotated[
     str,
     typer.Option(help="A regular expression that matches words.", metavar="REGEX"),
 ]
-TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # cohmm.evidence.tokens has it too, and takes long to import
+TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # cohmm.data.tokens has it too, and takes long to import
 
 
 def layout_of(
@@ -177,7 +177,7 @@ def layout_of(
     each_row: EachRow | None,
 ) -> Layout:
     """How the input is laid out, from the options that say so."""
-    from cohmm.evidence.files import Layout
+    from cohmm.data.files import Layout
 
     return Layout(
         format=None if format is None else format.value,

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.models import batches_for
+from cohmm.cli.model_files import batches_for
 from cohmm.cli.program import say
 from cohmm.cli.session import check_output, reading, working
 
 if TYPE_CHECKING:
-    from cohmm.evidence.documents import Documents
-    from cohmm.evidence.files import Layout
-    from cohmm.evidence.readers.documents import Trace
-    from cohmm.evidence.sequences import Sequences
+    from cohmm.data.documents import Documents
+    from cohmm.data.files import Layout
+    from cohmm.data.readers.document_files import Trace
+    from cohmm.data.sequences import Sequences
+    from cohmm.estimators.hidden_topics import HTMM
     from cohmm.model.hmm import HMM
-    from cohmm.topics.htmm import HTMM
 
 
 def report(
@@ -140,10 +140,10 @@ def texts_again(inputs: list[str], column: str | None, encoding: str) -> Iterato
 
 
 def _load(path: Path) -> HMM | HTMM:
+    from cohmm.estimators.hidden_topics import HTMM
     from cohmm.model.hmm import HMM
     from cohmm.storage import StorageError, kind
-    from cohmm.topics.htmm import HTMM
-    from cohmm.topics.storage import KIND
+    from cohmm.topics.htmm_file import KIND
 
     found = kind(path)
     if found == KIND:
@@ -174,7 +174,7 @@ def _refuse(model: Path, **given: object) -> None:
 def _sequences(
     model: HMM, inputs: list[str], layout: Layout, unseen: options.Unseen
 ) -> Sequences | None:
-    from cohmm.evidence.sequences import Sequences
+    from cohmm.data.sequences import Sequences
 
     with reading(inputs, "reading") as watch:
         parts = list(batches_for(model, inputs, layout, unseen, watch))
@@ -183,22 +183,20 @@ def _sequences(
 
 def _documents(model: HTMM, inputs: list[str], column: str | None, encoding: str) -> Documents:
     """The documents of all inputs, in the words of the model, with their names."""
-    from cohmm.evidence.readers.documents import Trace
-    from cohmm.evidence.text import TextWarning, read_documents
-    from cohmm.topics.htmm import READING
+    from cohmm.data.readers.document_files import Trace
+    from cohmm.data.text import TextWarning
 
     trace = Trace()
-    how = {name: getattr(model, name) for name in READING} | {"vocabulary": model.vocabulary_}
     with reading(inputs, "reading"), warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # the report counts empty documents
-        found = read_documents(_texts(inputs, column, encoding, trace), **how)
+        found = model.encode(_texts(inputs, column, encoding, trace))
     return replace(found, names=trace.names())
 
 
 def _texts(
     inputs: list[str], column: str | None, encoding: str, trace: Trace | None = None
 ) -> Iterator[str]:
-    from cohmm.evidence.readers.documents import Trace, documents_at
+    from cohmm.data.readers.document_files import Trace, documents_at
 
     trace = trace or Trace()
     return chain.from_iterable(documents_at(path, encoding, column, trace) for path in inputs)

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.models import json_line
+from cohmm.cli.model_files import json_line
 from cohmm.cli.program import say
 from cohmm.cli.session import working
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.models import json_line
+from cohmm.cli.model_files import json_line
 from cohmm.cli.session import check_output, drawing, working, writing
 
 if TYPE_CHECKING:

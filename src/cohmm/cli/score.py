@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.models import batches_for, finite, json_line
+from cohmm.cli.model_files import batches_for, finite, json_line
 from cohmm.cli.program import say
 from cohmm.cli.session import reading, working, writing
 
 if TYPE_CHECKING:
-    from cohmm.evidence.sequences import Sequences
+    from cohmm.data.sequences import Sequences
     from cohmm.kernels.compiled import Floats
 
 

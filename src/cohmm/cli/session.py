@@ -52,7 +52,7 @@ def reading(inputs: Sequence[str], what: str) -> Iterator[Watch]:
 
     Notices come when all went well, so that an error stands alone.
     """
-    from cohmm.evidence.files import n_bytes
+    from cohmm.data.files import n_bytes
 
     notices: list[str] = []
     watched = sys.stderr.isatty()
@@ -74,7 +74,7 @@ def drawing(n_symbols: int) -> Iterator[Callable[[int], None]]:
 @contextmanager
 def notices() -> Iterator[None]:
     """What the learner warns of, a line each, once all went well."""
-    from cohmm.learn.evidence import EvidenceWarning
+    from cohmm.learn.pairs.pair_evidence import EvidenceWarning
 
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", EvidenceWarning)

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.models import json_line
+from cohmm.cli.model_files import json_line
 from cohmm.cli.program import say
 from cohmm.cli.report import texts_again, told, typed
 from cohmm.cli.session import check_output, learning, notices, working
-from cohmm.cli.text import Words, corpus
+from cohmm.cli.text_input import Words, corpus
 
 if TYPE_CHECKING:
-    from cohmm.evidence.documents import Documents
-    from cohmm.topics.htmm import HTMM
+    from cohmm.data.documents import Documents
+    from cohmm.estimators.hidden_topics import HTMM
     from cohmm.topics.runs import Runs
 
 MOST_TOPICS_SHOWN = 20
@@ -189,8 +189,8 @@ def lags_of(text: str) -> tuple[int, ...]:
 
 def learned(documents: Documents, k: Any, parameters: dict[str, Any]) -> HTMM:
     """What ``HTMM(k, **parameters).fit`` gives, with progress."""
-    from cohmm.learn.htmm import htmm
-    from cohmm.topics.htmm import HTMM
+    from cohmm.estimators.hidden_topics import HTMM
+    from cohmm.learn.topics.htmm import htmm
 
     model = HTMM(k, **parameters)
     with notices(), learning(model.max_iter) as progress:
@@ -245,7 +245,7 @@ class Found:
         if top > 1:
             each = coherence(model.fit_, documents, "paper", top=top, eps=EPS)
         some = documents.select(documents.some(SAMPLE))
-        read = Chains.of(model.fit_, model.chain).read(some, decode=True)
+        read = Chains.of(model.fit_, model.chain).infer(some, decode=True)
         runs = count_runs(read.topics, some.offsets, model.fit_.n_components)
         return cls(model, documents, lags, seconds, each, top, runs)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from cohmm.datasets.corpus import Corpus, Subset, decode, parts_of
-from cohmm.datasets.files import DataFile, MissingData, members
+from cohmm.datasets.data_files import DataFile, MissingData, members
+from cohmm.datasets.public_sequences import brown, msnbc
 from cohmm.datasets.reuters import reuters21578, reuters_documents
-from cohmm.datasets.sequences import brown, msnbc
 
 __all__ = [
     "Corpus",

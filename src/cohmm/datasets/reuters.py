@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from cohmm.data.documents import Documents, Names
+from cohmm.data.pruning import as_stop_words
+from cohmm.data.text import read_documents
 from cohmm.datasets.corpus import Corpus, Subset, decode, parts_of
-from cohmm.datasets.files import DataFile, members
-from cohmm.evidence.documents import Documents, Names
-from cohmm.evidence.pruning import as_stop_words
-from cohmm.evidence.text import read_documents
+from cohmm.datasets.data_files import DataFile, members
 
 REUTERS = DataFile(
     "reuters21578.tar.gz",

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from cohmm.data.sequences import Sequences, Unseen
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence, checked_lag
-from cohmm.evidence.sequences import Sequences, Unseen
-from cohmm.kernels import counting
+from cohmm.kernels import pair_counts as kernels
 from cohmm.kernels.compiled import Floats
 from cohmm.kernels.threads import n_threads, run, split
 
@@ -93,7 +93,7 @@ def _dense_counts(
 
     def count(first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         table, alone = np.zeros((n, n), kind), np.zeros(n, kind)
-        counting.count_dense(data.symbols, data.offsets, (first, stop), lag, weights, table, alone)
+        kernels.count_dense(data.symbols, data.offsets, (first, stop), lag, weights, table, alone)
         return table, alone
 
     found = run(count, parts)
@@ -120,7 +120,7 @@ def _sparse_counts(
     sizes = np.zeros((len(parts), n_buckets), np.int64)
     alone = np.zeros((len(parts), n), np.int64)
     run(
-        lambda i, part: counting.count_buckets(
+        lambda i, part: kernels.count_buckets(
             symbols, offsets, part, lag, shift, sizes[i], alone[i]
         ),
         list(enumerate(parts)),
@@ -129,7 +129,7 @@ def _sparse_counts(
     places = starts[:-1] + np.cumsum(sizes, axis=0) - sizes
     keys = np.empty(starts[-1], np.uint32)
     run(
-        lambda i, part: counting.fill_buckets(
+        lambda i, part: kernels.fill_buckets(
             symbols, offsets, part, lag, shift, n, places[i], keys
         ),
         list(enumerate(parts)),
@@ -138,7 +138,7 @@ def _sparse_counts(
 
     def sort(bucket: np.ndarray) -> int:
         bucket.sort()
-        return counting.count_distinct(bucket)
+        return kernels.count_distinct(bucket)
 
     ends = np.concatenate([[0], np.cumsum(run(sort, [(bucket,) for bucket in buckets]))])
     columns, counts = np.empty(ends[-1], np.int32), np.empty(ends[-1], np.int64)
@@ -146,7 +146,7 @@ def _sparse_counts(
 
     def merge(b: int, bucket: np.ndarray) -> None:
         entries, rows = slice(ends[b], ends[b + 1]), slice(b << shift, (b + 1) << shift)
-        counting.merge_equal(
+        kernels.merge_equal(
             bucket, n, columns[entries], counts[entries], widths[rows], totals[rows]
         )
 

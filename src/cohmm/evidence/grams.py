@@ -6,7 +6,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from cohmm.evidence.vocabulary import Vocabulary, unite
+from cohmm.data.vocabulary import Vocabulary, unite
 from cohmm.kernels.compiled import Floats, Ints
 
 

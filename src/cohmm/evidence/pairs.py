@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm import storage
-from cohmm.evidence.vocabulary import Vocabulary, as_vocabulary, codes_in, unite
+from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, unite
 from cohmm.kernels.compiled import Floats
 
 Matrix = Any

@@ -10,10 +10,10 @@ from typing import Any, cast
 import numpy as np
 
 from cohmm import storage
+from cohmm.data.sequences import Sequences, Unseen
+from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in
 from cohmm.evidence.grams import check_grams, merged, united
-from cohmm.evidence.sequences import Sequences, Unseen
-from cohmm.evidence.vocabulary import Vocabulary, as_vocabulary, codes_in
-from cohmm.kernels import counting
+from cohmm.kernels import pair_counts
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
 
@@ -169,10 +169,10 @@ def triple_counts(data: Sequences) -> Triples:
 
     def count(first: int, stop: int) -> tuple[Ints, Ints]:
         keys = np.empty(stop - first, np.int64)
-        size = counting.triple_keys(data.symbols, data.offsets, (first, stop), n, keys)
+        size = pair_counts.triple_keys(data.symbols, data.offsets, (first, stop), n, keys)
         if n**3 <= DENSE_CELLS:
             table = np.zeros(n**3, np.int64)
-            counting.count_keys(keys, size, table)
+            pair_counts.count_keys(keys, size, table)
             distinct = np.flatnonzero(table)
             return distinct, table[distinct]
         return np.unique(keys[:size], return_counts=True)

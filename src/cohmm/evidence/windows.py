@@ -10,9 +10,9 @@ from typing import Any, cast
 import numpy as np
 
 from cohmm import storage
+from cohmm.data.sequences import Sequences, Unseen
+from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in
 from cohmm.evidence.grams import check_grams, merged, united
-from cohmm.evidence.sequences import Sequences, Unseen
-from cohmm.evidence.vocabulary import Vocabulary, as_vocabulary, codes_in
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
 
@@ -59,7 +59,7 @@ class Windows:
     ) -> Windows:
         """A given law, as if ``n_windows`` windows had been counted.
 
-        ``law`` is (N^tau, N, N^tau), as `cohmm.learn.window_law.window_probability` gives it:
+        ``law`` is (N^tau, N, N^tau), as `window_probability` gives it:
         the symbols before, in the order in which they were seen, as one number of base N; the
         symbol in the middle; those after it.
 

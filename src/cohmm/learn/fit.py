@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.acceleration import Point
-from cohmm.learn.evidence import EvidenceWarning, PairEvidence
-from cohmm.learn.spectrum import Spectrum
+from cohmm.learn.pairs.pair_evidence import EvidenceWarning, PairEvidence
+from cohmm.learn.pairs.spectrum import Spectrum
+from cohmm.learn.pairs.squarem import Point
 from cohmm.model.hmm import HMM
 from cohmm.model.stationary import stationary_distribution
 

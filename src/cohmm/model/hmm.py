@@ -11,11 +11,11 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from cohmm import storage
-from cohmm.evidence.sequences import Sequences, Unseen
-from cohmm.evidence.vocabulary import Vocabulary, as_vocabulary
+from cohmm.data.sequences import Sequences, Unseen
+from cohmm.data.vocabulary import Vocabulary, as_vocabulary
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.model import inference
-from cohmm.model.frames import HMMTable, hmm_frame
+from cohmm.model.hmm_frames import HMMTable, hmm_frame
 from cohmm.model.matching import Distance, match_rows, total_variation
 from cohmm.model.sampling import generator, sample
 from cohmm.model.stationary import stationary_distribution
@@ -119,7 +119,7 @@ class HMM:
     def _logs(self) -> Tables:
         return log_tables(self._tables)
 
-    def read(
+    def encode(
         self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
     ) -> Sequences:
         """The data as `Sequences` of this model's symbols."""
@@ -133,7 +133,7 @@ class HMM:
         self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
     ) -> Floats:
         """log P(sequence) of every sequence, (S,); -inf where it is impossible."""
-        data = self.read(y, lengths, unseen)
+        data = self.encode(y, lengths, unseen)
         return inference.forward(self._tables, data.symbols, data.offsets).log_prob
 
     def log_likelihood(
@@ -146,7 +146,7 @@ class HMM:
         self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
     ) -> Floats:
         """P(state at t | symbols up to t), (T, K): no look-ahead."""
-        data = self.read(y, lengths, unseen)
+        data = self.encode(y, lengths, unseen)
         result = inference.forward(self._tables, data.symbols, data.offsets, keep=True)
         self._check_possible(data, result.lost)
         return cast(Floats, result.filtered)
@@ -155,7 +155,7 @@ class HMM:
         self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
     ) -> Floats:
         """P(state at t | all symbols of the sequence), (T, K)."""
-        data = self.read(y, lengths, unseen)
+        data = self.encode(y, lengths, unseen)
         result = inference.smooth(self._tables, data.symbols, data.offsets, keep=True)
         self._check_possible(data, result.lost)
         return cast(Floats, result.posterior)
@@ -167,7 +167,7 @@ class HMM:
 
         Memory does not grow with the length of the data.
         """
-        data = self.read(y, lengths, unseen)
+        data = self.encode(y, lengths, unseen)
         result = inference.smooth(self._tables, data.symbols, data.offsets, count=True)
         self._check_possible(data, result.lost)
         return float(result.log_prob.sum()), cast(inference.Counts, result.counts)
@@ -199,7 +199,7 @@ class HMM:
         algorithm: Literal["viterbi", "map"] = "viterbi",
     ) -> tuple[Floats, Ints]:
         """As `decode`, with a log-probability a sequence, (S,)."""
-        data = self.read(y, lengths, unseen)
+        data = self.encode(y, lengths, unseen)
         if algorithm == "viterbi":
             states, lost = inference.viterbi(self._logs, data.symbols, data.offsets)
             self._check_possible(data, lost)
@@ -223,7 +223,7 @@ class HMM:
         """
         if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
             raise ValueError(f"steps must be a whole number from 1, not {steps!r}")
-        data = self.read(y, lengths, unseen)
+        data = self.encode(y, lengths, unseen)
         result = inference.forward(self._tables, data.symbols, data.offsets)
         self._check_possible(data, result.lost)
         ahead = np.empty((steps, *result.last.shape))

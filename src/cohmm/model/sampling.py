@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.kernels import sampling
+from cohmm.kernels import drawing
 from cohmm.kernels.compiled import Floats, Ints
 
 CHUNK = 2**20
@@ -25,10 +25,10 @@ def sample(
     """``n`` symbols of one sequence, and their states."""
     symbols = np.empty(n, np.int32)
     states = np.empty(n, np.int32)
-    tables = (*sampling.alias_tables(transmat), *sampling.alias_tables(emissionprob))
+    tables = (*drawing.alias_tables(transmat), *drawing.alias_tables(emissionprob))
     state = int(rng.choice(len(startprob), p=startprob / startprob.sum()))
     for first in range(0, n, CHUNK):
         piece = slice(first, first + CHUNK)
         uniforms = rng.random((len(symbols[piece]), 2))
-        state = sampling.sample_path(state, uniforms, *tables, symbols[piece], states[piece])
+        state = drawing.sample_path(state, uniforms, *tables, symbols[piece], states[piece])
     return symbols, states

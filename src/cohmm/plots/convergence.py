@@ -7,14 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from sklearn.utils.validation import check_is_fitted
 
-from cohmm.hmm import PairwiseHMM
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Fit
-from cohmm.learn.topic_fit import TopicFit
+from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.plots.canvas import COLOURS, GREY, canvas, plain
-from cohmm.topics.htmm import HTMM
 
 
 class Trace(NamedTuple):
@@ -80,9 +78,8 @@ def plot_convergence(fit: Any, ax: Axes | None = None) -> Axes:
 
 
 def _trace(fit: Any) -> Trace:
-    if isinstance(fit, (PairwiseHMM, HTMM)):
-        check_is_fitted(fit, "fit_")
-        fit = fit.fit_
+    fitted = as_fitted_hmm(fit) or as_fitted_topics(fit)
+    fit = fit if fitted is None else fitted.fit_
     if not isinstance(fit, (Fit, TopicFit)):
         raise ValueError(
             "convergence is that of a Fit, a TopicFit, a PairwiseHMM or an HTMM, or of a dict of "

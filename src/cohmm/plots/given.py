@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from cohmm.hmm import PairwiseHMM
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Fit, prevalence_of
-from cohmm.learn.htmm import HTMMFit
-from cohmm.learn.topic_fit import TopicFit
+from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
+from cohmm.learn.topics.htmm import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm import HMM
-from cohmm.topics.htmm import HTMM
 
 ROUNDING = 1e-6
 
@@ -46,13 +44,11 @@ class Transitions(NamedTuple):
 
 
 def unwrapped(model: Any) -> Any:
-    """The value behind an estimator or a fit: an `HMM`, a `TopicFit`, or what was given."""
-    if isinstance(model, PairwiseHMM):
-        check_is_fitted(model, "model_")
-        return model.model_
-    if isinstance(model, HTMM):
-        check_is_fitted(model, "fit_")
-        return model.fit_
+    """The value of an estimator or a fit: an `HMM`, a `TopicFit`, or what was given."""
+    if (hmm := as_fitted_hmm(model)) is not None:
+        return hmm.model_
+    if (topics := as_fitted_topics(model)) is not None:
+        return topics.fit_
     return model.model if isinstance(model, Fit) else model
 
 

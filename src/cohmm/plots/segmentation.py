@@ -11,13 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch
-from sklearn.utils.validation import check_is_fitted
 
 from cohmm.kernels.compiled import Floats
+from cohmm.learn.fitted import FittedTopics, as_fitted_topics
 from cohmm.plots.canvas import canvas, drawn, word
-from cohmm.topics.colours import PALETTE
+from cohmm.topics.coloured_runs import PALETTE
 from cohmm.topics.document_chains import Segmented
-from cohmm.topics.htmm import HTMM
 
 MOST_WORDS = 250  # of a document that is written out
 LINE = 62  # letters
@@ -36,7 +35,7 @@ class Box(NamedTuple):
     width: float
 
 
-def plot_segmentation(topics: HTMM, document: Any, ax: Axes | None = None) -> Axes:
+def plot_segmentation(topics: FittedTopics, document: Any, ax: Axes | None = None) -> Axes:
     """A document, line by line, every word in the colour of its topic.
 
     The paler a word, the less probable its topic.  A document of more than 250 words is a
@@ -52,15 +51,15 @@ def plot_segmentation(topics: HTMM, document: Any, ax: Axes | None = None) -> Ax
     ax : Axes, optional
         Where to draw; default: a new figure.
 
+    >>> from cohmm import HTMM
     >>> texts = ["oil gas oil barrel gas oil", "wheat corn grain wheat corn"] * 20
     >>> model = HTMM(2, lags=1, random_state=0).fit(texts)
     >>> ax = plot_segmentation(model, "oil gas wheat corn")
     >>> [text.get_text() for text in ax.texts]
     ['oil', 'gas', 'wheat', 'corn']
     """
-    if not isinstance(topics, HTMM):
+    if as_fitted_topics(topics) is None:
         raise ValueError(f"topics must be an HTMM, not a {type(topics).__name__}")
-    check_is_fitted(topics, "fit_")
     read = document if isinstance(document, Segmented) else _read(topics, document)
     if not len(read):
         raise ValueError("the document has no word that the model knows")
@@ -96,13 +95,14 @@ def plot_segmentation(topics: HTMM, document: Any, ax: Axes | None = None) -> Ax
         return ax
 
 
-def _read(topics: HTMM, document: Any) -> Segmented:
+def _read(topics: FittedTopics, document: Any) -> Segmented:
     if not isinstance(document, (str, list, tuple)):
         raise ValueError(
             "a document is a string, a list of words or a Segmented, not a "
             f"{type(document).__name__}"
         )
-    return topics.segment([document])[0]
+    segmented: Segmented = topics.segment([document])[0]
+    return segmented
 
 
 def _colours(read: Segmented) -> dict[int, str]:
@@ -159,7 +159,7 @@ def _write(ax: Axes, words: list[str], boxes: list[Box], fills: Floats) -> None:
         )
 
 
-def _legend(ax: Axes, topics: HTMM, colours: dict[int, str], others: bool) -> None:
+def _legend(ax: Axes, topics: FittedTopics, colours: dict[int, str], others: bool) -> None:
     tops = topics.top_words(min(TOP, len(topics.vocabulary_)))
     handles = [
         Patch(color=colour, label=f"{topic}: {' '.join(map(word, tops[topic]))}")

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
-from sklearn.utils.validation import check_is_fitted
 
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.hmm import PairwiseHMM
-from cohmm.learn.evidence import Combine, EvidenceWarning, PairEvidence
 from cohmm.learn.fit import PairFit
-from cohmm.learn.spectrum import Spectrum
+from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
+from cohmm.learn.pairs.pair_evidence import Combine, EvidenceWarning, PairEvidence
+from cohmm.learn.pairs.spectrum import Spectrum
 from cohmm.plots.canvas import COLOURS, GREY, canvas, plain
-from cohmm.topics.htmm import HTMM
 
 MOST_DRAWN = 30
 BEYOND = 1.5  # values are drawn to this multiple of K, at least
@@ -26,7 +24,7 @@ def plot_spectrum(value: Any, ax: Axes | None = None, *, n_components: int | Non
     """The singular values of whitened pairs, and the floor under which they are noise.
 
     Filled dots stand above the floor; a vertical line marks the number of states chosen.  See
-    `cohmm.learn.spectrum`.
+    `cohmm.learn.pairs.spectrum`.
 
     Parameters
     ----------
@@ -92,22 +90,20 @@ def plot_spectrum(value: Any, ax: Axes | None = None, *, n_components: int | Non
 def _spectrum(value: Any) -> tuple[Spectrum, int]:
     if isinstance(value, Spectrum):
         return value, value.n_detectable
-    if isinstance(value, PairwiseHMM):
-        check_is_fitted(value, "pair_fit_")
-        return value.pair_fit_.spectrum, value.model_.n_components
+    if (hmm := as_fitted_hmm(value)) is not None:
+        return hmm.pair_fit_.spectrum, hmm.model_.n_components
     if isinstance(value, PairFit):
         return value.spectrum, value.model.n_components
     if isinstance(value, Cooccurrence):
         found = _of_counts(value, "tied")
         return found, found.n_detectable
-    if isinstance(value, HTMM):
-        check_is_fitted(value, "fit_")
+    if (topics := as_fitted_topics(value)) is not None:
         if not hasattr(value, "counts_"):
             raise ValueError(
                 "the spectrum needs the pairs, which a model read from a file has not: give "
                 "them, as count_documents makes them"
             )
-        return _of_counts(value.counts_, "summed"), value.fit_.n_components
+        return _of_counts(value.counts_, "summed"), topics.fit_.n_components
     raise ValueError(
         "a spectrum is that of a Cooccurrence, a PairwiseHMM, an HTMM, a PairFit or a Spectrum, "
         f"not of a {type(value).__name__}"

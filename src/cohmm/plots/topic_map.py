@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.topic_fit import TopicFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.plots.canvas import COLOURS, WIDTH, canvas, drawn, word
 from cohmm.plots.given import unwrapped
 from cohmm.topics.describe import at_most, top_words

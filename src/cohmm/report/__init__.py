@@ -14,15 +14,14 @@ from cohmm.report.prepare import N_TEXTS, prepare_report
 from cohmm.report.render import check_path, write
 
 if TYPE_CHECKING:
-    from cohmm.hmm import PairwiseHMM
+    from cohmm.learn.fitted import FittedHMM, FittedTopics
     from cohmm.model.hmm import HMM
-    from cohmm.topics.htmm import HTMM
 
 __all__ = ["report_hmm", "report_topics"]
 
 
 def report_topics(
-    model: HTMM,
+    model: FittedTopics,
     documents: Any,
     path: str | os.PathLike[str],
     *,
@@ -74,7 +73,7 @@ def report_topics(
 
 
 def report_hmm(
-    model: HMM | PairwiseHMM,
+    model: HMM | FittedHMM,
     data: Any,
     path: str | os.PathLike[str],
     *,

@@ -6,13 +6,12 @@ import math
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from cohmm.data.sequences import Sequences, Unseen
 from cohmm.evidence.counting import pair_counts
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.evidence.sequences import Sequences, Unseen
-from cohmm.hmm import PairwiseHMM
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.fitted import FittedHMM, as_fitted_hmm
 from cohmm.model.hmm import HMM
 from cohmm.report.labels import Labels, checked_labels
 from cohmm.report.prepare import (
@@ -31,7 +30,7 @@ MARGIN = 200  # symbols on both sides of a piece, which are read and not shown
 
 
 def hmm_material(
-    model: HMM | PairwiseHMM,
+    model: HMM | FittedHMM,
     data: Any,
     *,
     lengths: Any = None,
@@ -41,17 +40,16 @@ def hmm_material(
     labels: Labels | None = None,
 ) -> Material:
     """Read sequences by an `HMM`; see `cohmm.report.report_hmm`."""
-    if isinstance(model, PairwiseHMM):
-        check_is_fitted(model, "model_")
-    hmm: HMM = model.model_ if isinstance(model, PairwiseHMM) else model
-    unseen: Unseen = model.unseen if isinstance(model, PairwiseHMM) else "error"
+    estimator = as_fitted_hmm(model)
+    hmm: HMM = model if estimator is None else estimator.model_  # type: ignore[assignment]
+    unseen: Unseen = "error" if estimator is None else estimator.unseen
     named = checked_labels(labels, hmm.n_components, model_key(hmm.emissionprob))
     prevalence = hmm.stationary()
     sequences, about = None, []
     cap, pieces = "", np.empty((0, 3), np.int64)
     readings: tuple[Reading, ...] = ()
     if data is not None:
-        sequences = hmm.read(data, lengths, unseen)
+        sequences = hmm.encode(data, lengths, unseen)
         log_likelihood = _log_likelihood(hmm, sequences)
         pieces, wanted = _pieces(sequences, n_texts)
         readings = tuple(
@@ -69,11 +67,11 @@ def hmm_material(
         summary=(
             Item("States", f"{hmm.n_components:,}"),
             *about,
-            *detectable(_counts(model, sequences), hmm.n_components, "states"),
-            *_learning(model),
+            *detectable(_counts(estimator, sequences), hmm.n_components, "states"),
+            *_learning(estimator),
             *command_items(command),
         ),
-        traces=_traces(model),
+        traces=_traces(estimator),
         n_texts=len(pieces),
         cap=cap,
         readings=readings,
@@ -162,25 +160,25 @@ def _likelihood(data: Sequences, log_likelihood: float) -> list[Item]:
     ]
 
 
-def _counts(model: HMM | PairwiseHMM, data: Sequences | None) -> Cooccurrence | None:
-    if isinstance(model, PairwiseHMM):
+def _counts(model: FittedHMM | None, data: Sequences | None) -> Cooccurrence | None:
+    if model is not None:
         return model.counts_
     return None if data is None else pair_counts(data, (1,), None)
 
 
-def _learning(model: HMM | PairwiseHMM) -> list[Item]:
-    if not isinstance(model, PairwiseHMM):
+def _learning(model: FittedHMM | None) -> list[Item]:
+    if model is None:
         return []
-    stopped = "the stop rule was met" if model.converged_ else "all passes were used"
+    stopped = "the stop rule was met" if model.fit_.converged else "all passes were used"
     return [
         Item("Lags", ", ".join(map(str, model.counts_.lags)), "distances at which pairs count"),
-        Item("Passes", f"{model.n_iter_:,}", stopped),
+        Item("Passes", f"{model.fit_.n_iter:,}", stopped),
         Item("Seed", "none" if model.random_state is None else str(model.random_state)),
     ]
 
 
-def _traces(model: HMM | PairwiseHMM) -> tuple[Any, ...]:
-    if not isinstance(model, PairwiseHMM):
+def _traces(model: FittedHMM | None) -> tuple[Any, ...]:
+    if model is None:
         return ()
     steps = [("Objective, passes over the pairs", model.pair_fit_.history)]
     if model.fit_ is not model.pair_fit_:

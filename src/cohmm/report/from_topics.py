@@ -8,13 +8,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from cohmm.evidence.documents import Documents, count_documents
+from cohmm.data.documents import Documents
+from cohmm.data.text import TextWarning
+from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.evidence.text import TextWarning, read_documents
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.learn.htmm import HTMMFit
+from cohmm.learn.fitted import FittedTopics, as_fitted_topics
+from cohmm.learn.topics.htmm import HTMMFit
 from cohmm.report.labels import Labels, checked_labels
 from cohmm.report.prepare import N_TEXTS, Material, Reading, cap_sentence, model_key, sample
 from cohmm.report.summary import command_items, detectable, number, trace
@@ -22,7 +23,6 @@ from cohmm.report.texts import Aligner, texts_of
 from cohmm.report.values import Item
 from cohmm.topics.coherence import coherence
 from cohmm.topics.document_chains import Chains
-from cohmm.topics.htmm import HTMM, READING
 from cohmm.topics.perplexity import likelihood
 
 TOP = 20
@@ -32,7 +32,7 @@ MOST_COUNTED = 200_000  # words in which transitions are counted, about
 
 
 def topic_material(
-    model: HTMM,
+    model: FittedTopics,
     documents: Any,
     *,
     title: str | None = None,
@@ -42,17 +42,16 @@ def topic_material(
     labels: Labels | None = None,
 ) -> Material:
     """Read documents by a fitted `HTMM`; see `cohmm.report.report_topics`."""
-    check_is_fitted(model, "fit_")
+    if as_fitted_topics(model) is None:
+        raise ValueError(f"a report on topics is about an HTMM, not a {type(model).__name__}")
     fit = model.fit_
     named = checked_labels(labels, fit.n_components, model_key(fit.components))
-    reading = {name: getattr(model, name) for name in READING}
-    reading["vocabulary"] = fit.vocabulary
     if isinstance(documents, Iterator):
         documents = list(documents)  # it is read twice: for its words, and for its texts
     given = _no_documents(fit) if documents is None else documents
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # the summary counts empty documents
-        data = read_documents(given, **reading)
+        data = model.encode(given)
     wanted = sample(len(data), data.lengths, n_texts)
     each, why = _coherence(fit, data)
     transitions, flow = _transitions(model, data)
@@ -96,7 +95,7 @@ def _no_documents(fit: HTMMFit) -> Documents:
 
 
 def _readings(
-    model: HTMM, data: Documents, wanted: Ints, texts: list[str | None]
+    model: FittedTopics, data: Documents, wanted: Ints, texts: list[str | None]
 ) -> tuple[Reading, ...]:
     """The documents, one at a time: posteriors of all of them would be many."""
     chains, bags = Chains.of(model.fit_, model.chain), Chains.of(model.fit_, "independent")
@@ -106,7 +105,7 @@ def _readings(
         begin, end = data.offsets[d : d + 2].tolist()
         symbols = data.symbols[begin : min(end, begin + MOST_READ)]
         one = Documents(symbols, np.array([0, len(symbols)]), data.vocabulary)
-        found = chains.read(one, decode=True, posteriors=True)
+        found = chains.infer(one, decode=True, posteriors=True)
         text, spans = align.find(written, data.words(d))
         readings.append(
             Reading(
@@ -118,7 +117,7 @@ def _readings(
                 path_p=found.probabilities,
                 best=found.posteriors.argmax(axis=1),
                 best_p=found.posteriors.max(axis=1, initial=0.0),
-                bag=bags.read(one, decode=True).topics,
+                bag=bags.infer(one, decode=True).topics,
                 shares=found.shares[0],
                 text=text,
                 spans=spans,
@@ -127,7 +126,7 @@ def _readings(
     return tuple(readings)
 
 
-def _transitions(model: HTMM, data: Documents) -> tuple[Floats, str]:
+def _transitions(model: FittedTopics, data: Documents) -> tuple[Floats, str]:
     """From which topic to which the words of the documents go, (K, K), and what that is.
 
     Counted as the model reads them, so that they are those of the texts on the page; those that
@@ -136,7 +135,7 @@ def _transitions(model: HTMM, data: Documents) -> tuple[Floats, str]:
     fit = model.fit_
     k = fit.n_components
     some = data.select(data.some(MOST_COUNTED))
-    topics = Chains.of(fit, model.chain).read(some, decode=True).topics
+    topics = Chains.of(fit, model.chain).infer(some, decode=True).topics
     inside = np.ones(len(topics), bool)
     inside[some.offsets[:-1][some.lengths > 0]] = False
     here = np.flatnonzero(inside)
@@ -164,7 +163,7 @@ def _corpus(data: Documents) -> list[Item]:
     ]
 
 
-def _topics(model: HTMM, fit: HTMMFit) -> list[Item]:
+def _topics(model: FittedTopics, fit: HTMMFit) -> list[Item]:
     chain = {
         "sticky": f"a word keeps the topic before it with probability {1 - fit.switch:.3g}",
         "full": "every document has transitions of its own",
@@ -202,7 +201,7 @@ def _top(fit: HTMMFit) -> int:
     return min(TOP, len(fit.vocabulary))
 
 
-def _perplexity(model: HTMM, data: Documents) -> list[Item]:
+def _perplexity(model: FittedTopics, data: Documents) -> list[Item]:
     if not data.n_words:
         return []
     found = likelihood(Chains.of(model.fit_, model.chain), data)
@@ -210,19 +209,20 @@ def _perplexity(model: HTMM, data: Documents) -> list[Item]:
     return [Item("Perplexity", number(found.perplexity), note)]
 
 
-def _counts(model: HTMM, data: Documents) -> Cooccurrence | None:
-    if hasattr(model, "counts_"):
-        return model.counts_
+def _counts(model: FittedTopics, data: Documents) -> Cooccurrence | None:
+    counted: Cooccurrence | None = getattr(model, "counts_", None)
+    if counted is not None:
+        return counted
     lags = _lags(model)
     return count_documents(data, lags) if (data.lengths > min(lags)).any() else None
 
 
-def _lags(model: HTMM) -> list[int]:
+def _lags(model: FittedTopics) -> list[int]:
     lags: Any = model.lags
     return [int(lag) for lag in ([lags] if isinstance(lags, Integral) else lags)]
 
 
-def _learning(model: HTMM, fit: HTMMFit) -> list[Item]:
+def _learning(model: FittedTopics, fit: HTMMFit) -> list[Item]:
     stopped = {True: "the stop rule was met", False: "all passes were used", None: ""}
     passes = f"{fit.n_iter:,} over pairs, {len(fit.passes):,} over documents"
     return [

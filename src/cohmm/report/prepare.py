@@ -13,6 +13,7 @@ from cohmm.model.seriation import first_threshold, seriated
 from cohmm.report.colours import N_COLOURS
 from cohmm.report.relevance import candidates
 from cohmm.report.values import Item, Report, Text, Topic, Trace
+from cohmm.version import __version__
 
 N_TEXTS = 400
 MOST_WORDS = 1000  # of a text
@@ -94,8 +95,6 @@ def prepare_report(material: Material) -> Report:
     >>> [topic.run for topic in prepare_report(k).topics]
     [10.0, 10.0]
     """
-    from cohmm import __version__
-
     overall = material.prevalence @ material.components
     words = candidates(material.components, overall)
     used = [*words, *(reading.symbols for reading in material.readings)]

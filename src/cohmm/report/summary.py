@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.learn.evidence import Combine, EvidenceWarning, PairEvidence
 from cohmm.learn.fit import Progress
+from cohmm.learn.pairs.pair_evidence import Combine, EvidenceWarning, PairEvidence
 from cohmm.report.values import Item, Trace
+from cohmm.version import __version__
 
 MOST_STEPS = 400
 
@@ -56,6 +57,4 @@ def detectable(
 
 def command_items(command: str | None) -> list[Item]:
     """Version, and what was typed."""
-    from cohmm import __version__
-
     return [Item("cohmm", __version__), *([Item("Command", command)] if command else [])]

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-from cohmm.evidence.documents import Documents
-from cohmm.evidence.pruning import as_stop_words
-from cohmm.evidence.readers.documents import Trace, documents_at
-from cohmm.evidence.readers.source import STANDARD_INPUT
+from cohmm.data.documents import Documents
+from cohmm.data.pruning import as_stop_words
+from cohmm.data.readers.document_files import Trace, documents_at
+from cohmm.data.readers.source import STANDARD_INPUT
 from cohmm.kernels.compiled import Ints
-from cohmm.topics.htmm import HTMM
+from cohmm.learn.fitted import FittedTopics
 
 MOST_CHARACTERS = 200_000  # of a text; a document beyond is shown by its words alone
 
@@ -40,12 +40,13 @@ def texts_of(X: Any, wanted: Ints) -> list[str | None]:
 class Aligner:
     """Finds the words of documents in their texts.
 
+    >>> from cohmm import HTMM
     >>> model = HTMM(vocabulary=["sun", "rain"])
     >>> Aligner(model, ("sun", "rain")).find("The Sun, then rain.", ["sun", "rain"])
     ('The Sun, then rain.', ((4, 7), (14, 18)))
     """
 
-    def __init__(self, model: HTMM, vocabulary: tuple[str, ...]):
+    def __init__(self, model: FittedTopics, vocabulary: tuple[str, ...]):
         self._pattern = None if callable(model.analyzer) else re.compile(model.token_pattern)
         self._lowercase = model.lowercase
         self._known = frozenset(vocabulary) - as_stop_words(model.stop_words)

@@ -25,12 +25,12 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from scipy import sparse
 
-from cohmm.evidence.documents import Documents
-from cohmm.evidence.vocabulary import codes_in
+from cohmm.data.documents import Documents
+from cohmm.data.vocabulary import codes_in
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.occurrences import window_counts
 from cohmm.kernels.threads import run, split
-from cohmm.learn.topic_fit import TopicFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.describe import top_codes, top_words
 
 Measure = Literal["paper", "umass", "npmi", "c_v"]

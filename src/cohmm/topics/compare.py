@@ -22,14 +22,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm.evidence.documents import Documents
-from cohmm.evidence.vocabulary import codes_in
-from cohmm.learn.anchor_words import anchor_words
-from cohmm.learn.gruber import gruber
-from cohmm.learn.htmm import HTMMFit, htmm, with_chain
-from cohmm.learn.lda import lda
-from cohmm.learn.plsa import plsa
-from cohmm.learn.topic_fit import TopicFit
+from cohmm.data.documents import Documents
+from cohmm.data.vocabulary import codes_in
+from cohmm.learn.topics.anchor_words import anchor_words
+from cohmm.learn.topics.gruber import gruber
+from cohmm.learn.topics.htmm import HTMMFit, htmm, with_chain
+from cohmm.learn.topics.lda import lda
+from cohmm.learn.topics.plsa import plsa
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.coherence import coherence
 from cohmm.topics.describe import diversity
 from cohmm.topics.document_chains import Chain

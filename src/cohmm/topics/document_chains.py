@@ -17,12 +17,12 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from cohmm.evidence.documents import Documents
-from cohmm.kernels import document_chains, document_transitions
+from cohmm.data.documents import Documents
+from cohmm.kernels import full_chains, sticky_chains
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run
-from cohmm.learn.htmm import HTMMFit, checked_switch, floored, parts_of
-from cohmm.learn.topic_fit import TopicFit
+from cohmm.learn.topics.htmm import HTMMFit, checked_switch, floored, parts_of
+from cohmm.learn.topics.topic_fit import TopicFit
 
 Chain = Literal["full", "sticky", "independent"]
 
@@ -129,7 +129,7 @@ class Chains:
         """K."""
         return len(self.prior)
 
-    def read(
+    def infer(
         self,
         documents: Documents,
         *,
@@ -159,11 +159,9 @@ class Chains:
             given = (documents.symbols, begins, middles, ends, (first, last), halves)
             out: Any = (sweeps, tol, shares, logs, paths, chosen, every)
             if self.rows is None:
-                document_chains.read_documents(*given, self.emission, self.prior, self.switch, *out)
+                sticky_chains.infer_documents(*given, self.emission, self.prior, self.switch, *out)
             else:
-                document_transitions.read_documents(
-                    *given, self.emission, self.prior, self.rows, *out
-                )
+                full_chains.infer_documents(*given, self.emission, self.prior, self.rows, *out)
 
         run(task, parts_of(documents))
         return Reading(shares, logs, paths, chosen, every)
@@ -182,9 +180,9 @@ class Chains:
         def task(first: int, last: int) -> None:
             given = (documents.symbols, documents.offsets, (first, last), self.emission)
             if self.rows is None:
-                document_chains.predict_words(*given, self.prior, self.switch, logs)
+                sticky_chains.predict_words(*given, self.prior, self.switch, logs)
             else:
-                document_transitions.predict_words(*given, self.prior, self.rows, logs)
+                full_chains.predict_words(*given, self.prior, self.rows, logs)
 
         run(task, parts_of(documents))
         return logs
@@ -248,7 +246,7 @@ class Segmented:
 
 def segment(chains: Chains, documents: Documents, *, posteriors: bool = False) -> list[Segmented]:
     """A topic for every word of every document."""
-    found = chains.read(documents, decode=True, posteriors=posteriors)
+    found = chains.infer(documents, decode=True, posteriors=posteriors)
     return [
         Segmented(
             documents.words(d),

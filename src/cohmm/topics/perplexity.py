@@ -21,8 +21,8 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from cohmm.evidence.documents import Documents
-from cohmm.learn.topic_fit import TopicFit
+from cohmm.data.documents import Documents
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.document_chains import Chain, Chains
 
 Method = Literal["words", "completion", "training"]
@@ -80,7 +80,7 @@ def likelihood(chains: Chains, documents: Documents, method: Method = "words") -
         raise ValueError(f"there is no known word in {len(documents)} documents")
     if method == "words":
         return Likelihood(float(chains.predict(documents).sum()), documents.n_words)
-    found = chains.read(documents, halves=method == "completion")
+    found = chains.infer(documents, halves=method == "completion")
     lengths = documents.lengths
     scored = lengths - lengths // 2 if method == "completion" else lengths
     return Likelihood(float(found.log_likelihoods.sum()), int(scored.sum()))

@@ -1,0 +1,1 @@
+"""Data: sequences and documents, from arrays, frames, files and streams."""

@@ -1,0 +1,273 @@
+"""Documents as streams of words: what topics are learned from, and asked about."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast, overload
+
+import numpy as np
+from scipy import sparse
+
+from cohmm import storage
+from cohmm.data.sequences import Sequences
+from cohmm.kernels.compiled import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Names(Sequence[str]):
+    """Where each document came from, in words for an error message.
+
+    ``origins[which[d]]`` is a file, or a label; where ``rows[d]`` is not 0 it is followed by
+    that number.  So a million lines of a file need no million strings.
+
+    >>> Names(("news.txt, line",), np.array([0, 0]), np.array([1, 2]))[1]
+    'news.txt, line 2'
+    """
+
+    origins: tuple[str, ...]
+    which: Ints
+    rows: Ints
+
+    def __post_init__(self) -> None:
+        if len(self.which) != len(self.rows):
+            raise ValueError(f"{len(self.which)} names have {len(self.rows)} rows")
+        if len(self.which) and not 0 <= self.which.min() <= self.which.max() < len(self.origins):
+            raise ValueError(f"names refer to {len(self.origins)} origins, from 0")
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> Names:
+        """A name a document."""
+        origins = tuple(map(str, names))
+        return cls(origins, np.arange(len(origins)), np.zeros(len(origins), np.int64))
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    @overload
+    def __getitem__(self, d: int) -> str: ...
+    @overload
+    def __getitem__(self, d: slice) -> list[str]: ...
+    def __getitem__(self, d: int | slice) -> str | list[str]:
+        if isinstance(d, slice):
+            return [self[i] for i in range(*d.indices(len(self)))]
+        origin, row = self.origins[self.which[d]], int(self.rows[d])
+        return f"{origin} {row}" if row else origin
+
+    def select(self, indices: Ints) -> Names:
+        """The names of some documents."""
+        return Names(self.origins, self.which[indices], self.rows[indices])
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """The words of documents, in their order.
+
+    Parameters
+    ----------
+    symbols : int32 array, (T,)
+        All words of all documents, as places in the vocabulary.
+    offsets : int64 array, (D + 1,)
+        Document d is ``symbols[offsets[d]:offsets[d + 1]]``; it may be empty.
+    vocabulary : tuple of str
+        The V words.
+    names : Names, optional
+        Where each document came from.
+    n_unknown : int
+        How many words were left out because a given vocabulary has them not.
+
+    `cohmm.data.text.read_documents` makes one from text:
+
+    >>> from cohmm.data.text import read_documents
+    >>> documents = read_documents(["Rain and sun.", "Sun and sun!"])
+    >>> documents
+    Documents(2 documents, 6 words, 3 distinct)
+    >>> documents.words(1)
+    ['sun', 'and', 'sun']
+    """
+
+    symbols: Ints
+    offsets: Ints
+    vocabulary: tuple[str, ...]
+    names: Names | None = None
+    n_unknown: int = 0
+
+    def __post_init__(self) -> None:
+        words, ends = np.asarray(self.symbols), np.asarray(self.offsets)
+        for name, array in (("symbols", words), ("offsets", ends)):
+            if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+                raise ValueError(f"{name} must be a list of whole numbers")
+        if not len(ends) or ends[0] or ends[-1] != len(words) or (np.diff(ends) < 0).any():
+            raise ValueError(f"offsets must rise from 0 to {len(words)}, the number of words")
+        if len(words) and not 0 <= words.min() <= words.max() < len(self.vocabulary):
+            raise ValueError(
+                f"the words are from {words.min()} to {words.max()}: the vocabulary has "
+                f"{len(self.vocabulary)}, from 0"
+            )
+        for name, array in (
+            ("symbols", np.ascontiguousarray(words, np.int32)),
+            ("offsets", np.ascontiguousarray(ends, np.int64)),
+        ):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        if not all(isinstance(word, str) for word in self.vocabulary):
+            raise ValueError("the vocabulary must be of strings")
+        if len(set(self.vocabulary)) < len(self.vocabulary):
+            raise ValueError("the vocabulary has a word twice")
+        if self.names is not None and len(self.names) != len(self):
+            raise ValueError(f"there are {len(self.names)} names for {len(self)} documents")
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_words(self) -> int:
+        """T, the number of words in all documents."""
+        return len(self.symbols)
+
+    @property
+    def n_symbols(self) -> int:
+        """V, the number of distinct words."""
+        return len(self.vocabulary)
+
+    @property
+    def lengths(self) -> Ints:
+        """The number of words of every document, (D,)."""
+        return np.diff(self.offsets)
+
+    def words(self, d: int) -> list[str]:
+        """Document ``d`` as a list of words."""
+        if not -len(self) <= d < len(self):
+            raise IndexError(f"there is no document {d}: there are {len(self)}")
+        d %= len(self)
+        codes = self.symbols[self.offsets[d] : self.offsets[d + 1]]
+        return [self.vocabulary[code] for code in codes]
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (self.words(d) for d in range(len(self)))
+
+    def place_of(self, d: int) -> str:
+        """Which document this is, in words for an error message."""
+        return f"document {d}" if self.names is None else f"document {d} ({self.names[d]})"
+
+    def term_counts(self) -> sparse.csr_array:
+        """How often every document has every word, (D, V): the order is lost.
+
+        >>> Documents([0, 1, 0], [0, 3, 3], ("rain", "sun")).term_counts().toarray()
+        array([[2, 1],
+               [0, 0]])
+        """
+        size = np.int32 if self.n_words <= np.iinfo(np.int32).max else np.int64
+        parts = (np.ones(self.n_words, np.int64), self.symbols.copy(), self.offsets.astype(size))
+        counts = sparse.csr_array(parts, shape=(len(self), self.n_symbols))
+        counts.sum_duplicates()
+        return counts
+
+    def select(self, indices: Any) -> Documents:
+        """Some of the documents, by their numbers, in the order given.
+
+        >>> Documents([0, 1, 0], [0, 1, 1, 3], ("rain", "sun")).select([2, 1]).lengths
+        array([2, 0])
+        """
+        chosen = np.asarray(indices)
+        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+            raise ValueError(f"documents are selected by a list of numbers, not {indices!r}")
+        chosen = chosen.astype(np.int64)
+        wrong = (chosen < 0) | (chosen >= len(self))
+        if wrong.any():
+            raise ValueError(f"there is no document {chosen[wrong][0]}: there are {len(self)}")
+        lengths = self.lengths[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
+        names = None if self.names is None else self.names.select(chosen)
+        return Documents(self.symbols[places], offsets, self.vocabulary, names)
+
+    def split(self, share: float, random_state: Any = None) -> tuple[Documents, Documents]:
+        """Two parts drawn at random, of which the first has ``share`` of the documents.
+
+        Both keep the vocabulary, and the order of the documents.
+
+        >>> train, test = Documents(range(5), range(6), tuple("abcde")).split(.8, random_state=0)
+        >>> len(train), len(test)
+        (4, 1)
+        """
+        if not 0 < share < 1:
+            raise ValueError(f"share must be between 0 and 1, not {share!r}")
+        first = round(share * len(self))
+        if not 0 < first < len(self):
+            raise ValueError(
+                f"{len(self)} documents cannot be split at {share:g}: a part would be empty"
+            )
+        if isinstance(random_state, np.random.RandomState):
+            random_state = random_state.randint(2**31)
+        order = np.random.default_rng(random_state).permutation(len(self))
+        return self.select(np.sort(order[:first])), self.select(np.sort(order[first:]))
+
+    def some(self, n_words: int, among: Any = True) -> Ints:
+        """Indices of documents with about so many words together, in their order.
+
+        All where there are no more; else drawn, always the same, from those with two words or
+        more, and of ``among``, a mask.  By number, every tenth might be empty, or a title.
+
+        >>> Documents([0, 1, 0, 1, 0, 1], [0, 3, 3, 4, 6], ("rain", "sun")).some(4).tolist()
+        [0]
+        """
+        within = np.flatnonzero((self.lengths > 1) & among)
+        if self.n_words <= n_words or not len(within):
+            return np.arange(len(self))
+        drawn = np.random.default_rng(0).permutation(within)
+        enough = np.searchsorted(np.cumsum(self.lengths[drawn]), n_words, side="right")
+        return np.sort(drawn[: max(int(enough), 1)])
+
+    def as_sequences(self) -> tuple[Sequences, Ints]:
+        """The documents that have a word as `Sequences`, and which ones they are."""
+        filled = np.flatnonzero(self.lengths)
+        offsets = np.append(self.offsets[filled], self.n_words)
+        vocabulary = self.vocabulary or None
+        return Sequences(self.symbols, offsets, max(self.n_symbols, 1), vocabulary), filled
+
+    def __eq__(self, other: object) -> bool:
+        """Whether words, their order and the vocabulary agree; names do not count."""
+        if not isinstance(other, Documents):
+            return NotImplemented
+        return (
+            self.vocabulary == other.vocabulary
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.symbols, other.symbols)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        empty = int(np.count_nonzero(self.lengths == 0))
+        also = f", {empty:,} empty" if empty else ""
+        return (
+            f"Documents({len(self):,} documents{also}, {self.n_words:,} words, "
+            f"{self.n_symbols:,} distinct)"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the documents to a file, whole or not at all."""
+        header: dict[str, Any] = {"vocabulary": self.vocabulary, "n_unknown": self.n_unknown}
+        arrays = {"symbols": self.symbols, "offsets": self.offsets}
+        if self.names is not None:
+            header["origins"] = self.names.origins
+            arrays |= {"names.which": self.names.which, "names.rows": self.names.rows}
+        storage.save(path, "documents", header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Documents:
+        """Read documents that `save` wrote."""
+        header, arrays = storage.load(path, "documents")
+
+        def build() -> Documents:
+            names = None
+            if "origins" in header:
+                origins = tuple(header["origins"])
+                names = Names(origins, arrays["names.which"], arrays["names.rows"])
+            vocabulary = tuple(header["vocabulary"])
+            unknown = header["n_unknown"]
+            return cls(arrays["symbols"], arrays["offsets"], vocabulary, names, unknown)
+
+        return cast(Documents, storage.reading(path, build))

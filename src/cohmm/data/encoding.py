@@ -1,0 +1,259 @@
+"""From whatever holds symbols to one flat array of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cohmm.data.vocabulary import Vocabulary, codes_in, in_order
+from cohmm.kernels.compiled import Ints
+
+MISSING = -1
+LARGEST_CODE = 2**31 - 2
+
+
+def pair_of_data_and_lengths(X: Any, lengths: Any) -> tuple[Any, Any]:
+    """``(y, lengths)`` given as one argument."""
+    if lengths is None and isinstance(X, tuple) and len(X) == 2:
+        data, sizes = X
+        try:
+            sizes = np.asarray(sizes)
+            if sizes.ndim == 1 and sizes.dtype.kind in "iu" and int(sizes.sum()) == len(data):
+                return data, sizes
+        except (TypeError, ValueError):
+            pass
+    return X, lengths
+
+
+def _is_column(value: Any) -> bool:
+    return type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or np.isscalar(value) or value is np.ma.masked or _is_missing(value)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, and the missing values of pandas, whose comparisons are never true."""
+    if value is None or value is np.ma.masked:
+        return True
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
+    """One flat column for all sequences, and the lengths if they are known."""
+    if isinstance(X, (str, bytes)):
+        raise ValueError(f"{X[:20]!r} is a single string: pass list(text), or a list of labels")
+    if _is_column(X):
+        return combined(_arrow_array(X)), lengths
+    if hasattr(X, "tocsr"):
+        raise ValueError("X is a sparse matrix; symbols are an array (n,) or (n, 1), or a list")
+    if isinstance(X, np.ndarray) and X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: symbols are whole numbers or strings")
+    if isinstance(X, np.ndarray):
+        if X.ndim == 2 and X.shape[1] == 1:
+            return X[:, 0], lengths
+        if X.ndim == 1 and not (X.dtype == object and len(X) and not _is_scalar(X[0])):
+            return X, lengths
+        if X.ndim != 1:
+            raise ValueError(
+                f"an array of symbols has the shape (n,) or (n, 1), not {X.shape}; "
+                "pass several sequences as a list, or with lengths"
+            )
+    items = _listed(X)
+    if not items:
+        raise ValueError("there is no data: X is empty")
+    if all(_is_scalar(item) for item in items):
+        return items, lengths
+    if lengths is not None and not all(np.ndim(item) == 1 and len(item) == 1 for item in items):
+        raise ValueError("X is a list of sequences, which have their lengths: leave out lengths")
+    if lengths is not None:  # hmmlearn's (n, 1) as nested lists
+        return [item[0] for item in items], lengths
+    return _concatenate(items)
+
+
+def _concatenate(items: list[Any]) -> tuple[Any, Any]:
+    pieces = []
+    for s, item in enumerate(items):
+        if _is_scalar(item):
+            raise ValueError(f"X mixes sequences and symbols: item {s} is {item!r}")
+        if not hasattr(item, "__len__") or (isinstance(item, np.ndarray) and not item.ndim):
+            item = _listed(item)
+        piece, inner = flatten(item, None) if len(item) else ([], None)
+        if inner is not None and max(inner) > 1:
+            raise ValueError(f"item {s} of X is a list of sequences itself, not one of symbols")
+        pieces.append(piece.to_pylist() if isinstance(piece, pa.Array) else piece)
+    lengths = [len(piece) for piece in pieces]
+    if all(isinstance(piece, np.ndarray) and piece.dtype.kind in "iufb" for piece in pieces):
+        masked = any(isinstance(piece, np.ma.MaskedArray) for piece in pieces)
+        return (np.ma.concatenate if masked else np.concatenate)(pieces), lengths
+    lists = [piece.tolist() if isinstance(piece, np.ndarray) else piece for piece in pieces]
+    return [symbol for piece in lists for symbol in piece], lengths
+
+
+def _listed(values: Any) -> list[Any]:
+    try:
+        return list(values)
+    except TypeError:
+        raise ValueError(
+            f"cannot read sequences from {type(values).__name__}: {values!r}"
+        ) from None
+
+
+def offsets_of(lengths: Any, n: int) -> Ints:
+    """Where each sequence begins, and the end, from lengths that add up to ``n``."""
+    if n == 0:
+        raise ValueError("there is no data: X has no symbols")
+    if lengths is None:
+        return np.array([0, n])
+    sizes = np.atleast_1d(np.asarray(list(lengths) if isinstance(lengths, Iterator) else lengths))
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu":
+        raise ValueError(f"lengths must be a list of whole numbers, not {lengths!r}")
+    if (sizes < 1).any():
+        s = int(np.argmax(sizes < 1))
+        what = "empty" if sizes[s] == 0 else f"of length {sizes[s]}"
+        raise ValueError(f"sequence {s} is {what}: every sequence needs a symbol")
+    if sizes.sum() != n:
+        raise ValueError(f"lengths sum to {sizes.sum()}, but X has {n} symbols")
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def encode(flat: Any) -> tuple[Ints, Vocabulary | None]:
+    """Codes of a flat column, and the vocabulary where the symbols are labels."""
+    if isinstance(flat, (pa.Array, pa.ChunkedArray)):
+        return _encode_arrow(combined(flat))
+    if isinstance(flat, np.ma.MaskedArray) and flat.dtype.kind in "iufb":
+        missing = np.ma.getmaskarray(flat)
+        if flat.dtype.kind == "f":
+            missing = missing | np.isnan(flat.data)
+        return _codes_of_numbers(flat.data, missing), None
+    if isinstance(flat, np.ndarray) and flat.dtype.kind in "iufb":
+        return _codes_of_numbers(flat, np.isnan(flat) if flat.dtype.kind == "f" else None), None
+    items = flat.tolist() if isinstance(flat, np.ndarray) else list(flat)
+    missing = np.fromiter((_is_missing(item) for item in items), bool, len(items))
+    present = [item for item, gone in zip(items, missing, strict=True) if not gone]
+    if all(isinstance(item, (int, float, np.number, np.bool_)) for item in present):
+        numbers = np.zeros(len(items), np.result_type(*{type(item) for item in present}, np.int64))
+        try:
+            numbers[~missing] = present
+        except OverflowError:
+            place = next(p for p, item in enumerate(items) if abs(item or 0) > LARGEST_CODE)
+            raise _wrong_number(items[place], place) from None
+        return _codes_of_numbers(numbers, missing), None
+    for place, item in enumerate(items):
+        if not missing[place] and not isinstance(item, str):
+            number = isinstance(item, (int, float, np.number, np.bool_))
+            why = "a number among labels" if number else "neither number nor string"
+            raise ValueError(f"symbol {item!r} at position {place} is {why}")
+    return _encode_arrow(
+        pa.array(
+            [None if gone else str(item) for item, gone in zip(items, missing, strict=True)],
+            pa.string(),
+        )
+    )
+
+
+def _encode_arrow(column: pa.Array) -> tuple[Ints, Vocabulary | None]:
+    column = decoded(column)
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.int64())
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        missing = column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
+        numbers = column.to_numpy(zero_copy_only=False)
+        if column.null_count and not pa.types.is_floating(kind):
+            filled = column.cast(pa.int64()) if pa.types.is_boolean(kind) else column
+            numbers = filled.fill_null(0).to_numpy(zero_copy_only=False)
+        return _codes_of_numbers(numbers, missing), None
+    if not (
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    ):
+        raise ValueError(f"a column of symbols holds whole numbers or strings, not {kind}")
+    encoded = column.dictionary_encode()
+    labels = tuple(encoded.dictionary.to_pylist())
+    vocabulary = in_order(labels)
+    if not vocabulary:
+        raise ValueError("there is no data: every observation is missing")
+    places = np.append(codes_in(labels, vocabulary), np.int32(MISSING))
+    indices = encoded.indices.fill_null(len(labels)).to_numpy(zero_copy_only=False)
+    return places[indices], vocabulary
+
+
+def _codes_of_numbers(numbers: np.ndarray, missing: np.ndarray | None) -> Ints:
+    """int32 codes of whole numbers from 0, with -1 where missing."""
+    present = numbers if missing is None else np.where(missing, 0, numbers)
+    whole = numbers.dtype.kind != "f"
+    # Extremes need no array of the size of the data; that is made only to say what is wrong.
+    if not (whole and len(present) and present.min() >= 0 and present.max() <= LARGEST_CODE):
+        wrong = (present < 0) | (present > LARGEST_CODE)
+        if not whole:
+            wrong |= present != np.floor(present)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise _wrong_number(numbers[place].item(), place)
+    codes = present.astype(np.int32)
+    if missing is not None:
+        codes[missing] = MISSING
+    return codes
+
+
+def _wrong_number(value: Any, place: int) -> ValueError:
+    why = "negative" if value < 0 else "too large" if value > LARGEST_CODE else "not whole"
+    return ValueError(
+        f"symbol {value!r} at position {place} is {why}: symbols are whole numbers from 0 "
+        "(None, NaN or a masked array for a missing one), or strings"
+    )
+
+
+def combined(column: Any) -> pa.Array:
+    """A column in one piece."""
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def decoded(column: pa.Array) -> pa.Array:
+    """Categories as what they stand for."""
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def ranks(column: pa.Array) -> pa.Array:
+    """What to sort by: of ordered categories, their order."""
+    if pa.types.is_dictionary(column.type) and column.type.ordered:
+        return column.indices
+    return decoded(column)
+
+
+def _arrow_array(column: Any) -> Any:
+    """A pandas, polars or pyarrow column as a pyarrow one."""
+    if isinstance(column, (pa.Array, pa.ChunkedArray)):
+        return column
+    if isinstance(column, pa.Table) or hasattr(column, "columns"):
+        names = list(getattr(column, "column_names", None) or column.columns)
+        if len(names) != 1:
+            raise ValueError(
+                f"a frame of {len(names)} columns: say which one by Sequences.from_frame"
+            )
+        return arrow_table(column, names)[names[0]]
+    if hasattr(column, "to_arrow"):
+        return column.to_arrow()
+    try:
+        return pa.array(column, from_pandas=True)
+    except pa.ArrowException as error:
+        raise ValueError(f"a column holds values of one type: {error}") from None
+
+
+def arrow_table(frame: Any, names: Sequence[str]) -> pa.Table:
+    """Some columns of a pandas or polars frame, or of a pyarrow table."""
+    columns = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
+    for name in names:
+        if name not in columns:
+            raise ValueError(
+                f"there is no column {name!r}; there are {', '.join(map(str, columns)) or 'none'}"
+            )
+    if isinstance(frame, pa.Table):
+        return frame.select(list(dict.fromkeys(names)))
+    return pa.table({name: _arrow_array(frame[name]) for name in names})

@@ -1,0 +1,99 @@
+"""Which words a vocabulary keeps: not too rare, not too common, no stop words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cohmm.kernels.compiled import Ints
+from cohmm.kernels.document_words import count_documents
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """What `cohmm.data.text.read_documents` calls by the same names."""
+
+    stop_words: frozenset[str] = frozenset()
+    min_df: int | float = 1
+    max_df: int | float = 1.0
+    max_features: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("min_df", self.min_df), ("max_df", self.max_df)):
+            share = isinstance(value, (float, np.floating)) and 0 <= value <= 1
+            if not (share or _is_count(value)):
+                raise ValueError(
+                    f"{name} must be a number of documents from 1 (a whole number), or a share "
+                    f"of them from 0.0 to 1.0, not {value!r}"
+                )
+        if self.max_features is not None and not _is_count(self.max_features):
+            raise ValueError(
+                f"max_features must be a whole number from 1, not {self.max_features!r}"
+            )
+
+    def places(
+        self, words: list[str], symbols: Ints, offsets: Ints
+    ) -> tuple[Ints, tuple[str, ...]]:
+        """The new place of every word, -1 for those that go, and the words that stay, sorted."""
+        n_documents = len(offsets) - 1
+        if not words:
+            raise ValueError(
+                f"there is no word in {n_documents} documents: a word is what token_pattern or "
+                "the analyzer finds; by default it has two letters or digits at least"
+            )
+        frequencies = np.zeros(len(words), np.int64)
+        count_documents(symbols, offsets, frequencies, np.full(len(words), -1, np.int64))
+        kept = np.fromiter((word not in self.stop_words for word in words), bool, len(words))
+        if not kept.any():
+            raise ValueError(f"no word is left: stop_words drops all of them, {words[0]!r} too")
+        for name, limit in (("max_df", self.max_df), ("min_df", self.min_df)):
+            most = limit if _is_count(limit) else limit * n_documents
+            below = frequencies <= most if name == "max_df" else frequencies >= most
+            if not (kept & below).any():
+                common = int(np.argmax(np.where(kept, frequencies, -1)))
+                least = int(frequencies[kept].min())
+                raise ValueError(
+                    f"no word is left: {name}={limit!r} drops the last "
+                    f"{np.count_nonzero(kept):,}; they are in {least:,} to "
+                    f"{frequencies[common]:,} of {n_documents:,} documents, {words[common]!r} in "
+                    "the most"
+                )
+            kept &= below
+        chosen = sorted(np.flatnonzero(kept), key=words.__getitem__)
+        if self.max_features is not None and len(chosen) > self.max_features:
+            totals = np.bincount(symbols[symbols >= 0], minlength=len(words))[chosen]
+            # Of words that are equally frequent the first by the alphabet: the same anywhere.
+            most_frequent = np.argsort(-totals, kind="stable")[: self.max_features]
+            chosen = [chosen[i] for i in np.sort(most_frequent)]
+        places = np.full(len(words), -1, np.int32)
+        places[chosen] = np.arange(len(chosen))
+        return places, tuple(words[i] for i in chosen)
+
+
+def _is_count(value: Any) -> bool:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return whole and value >= 1
+
+
+def as_stop_words(stop_words: Any) -> frozenset[str]:
+    """Words to leave out, from None, ``"english"`` or a list."""
+    if stop_words is None:
+        return frozenset()
+    if isinstance(stop_words, str):
+        if stop_words != "english":
+            raise ValueError(
+                f"stop_words must be 'english' or a list of words, not the string {stop_words!r}"
+            )
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return frozenset(ENGLISH_STOP_WORDS)
+    if not isinstance(stop_words, Iterable):
+        raise ValueError(f"stop_words must be 'english' or a list of words, not {stop_words!r}")
+    words = list(stop_words)
+    for word in words:
+        if not isinstance(word, str):
+            raise ValueError(f"stop_words has {word!r}: it is a list of words")
+    return frozenset(map(str, words))

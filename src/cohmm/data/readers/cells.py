@@ -1,0 +1,84 @@
+"""From a column of cells to symbols: a cell is a symbol, some words, or a list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cohmm.data.readers.codes import Chunk
+from cohmm.kernels.compiled import Ints
+from cohmm.kernels.words import split_words
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a column's type is text, dictionaries of text included."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def is_number(kind: Any) -> bool:
+    """Whether a column's type is a number that could be whole."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def is_list(kind: Any) -> bool:
+    """Whether a column's type is a list."""
+    return bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
+def one_sequence(cells: pa.Array, rows: Ints) -> Chunk:
+    """Each cell is a symbol, and all are one sequence."""
+    return Chunk(plain(cells), np.zeros(len(cells), np.int64), rows)
+
+
+def cell_sequences(cells: pa.Array, rows: Ints) -> Chunk:
+    """Each cell is a sequence: a list, words, or one number."""
+    if is_list(cells.type):
+        return _lists(cells, rows)
+    if is_text(cells.type):
+        return _words(cells, rows)
+    filled = cells.is_valid()
+    where = rows[filled.to_numpy(zero_copy_only=False)]
+    return Chunk(cells.filter(filled), where, where, len(cells) - len(where))
+
+
+def plain(cells: pa.Array) -> pa.Array:
+    """Without a dictionary."""
+    return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+
+
+def words_of(data: Ints, borders: Ints) -> tuple[pa.Array, Ints]:
+    """The words of rows of UTF-8 bytes, and the row of each."""
+    most = (len(data) + len(borders)) // 2 + 1
+    packed = np.empty(len(data), np.uint8)
+    offsets = np.empty(most + 1, np.int64)
+    rows = np.empty(most, np.int32)
+    n = split_words(data, borders, packed, offsets, rows)
+    buffers = [None, pa.py_buffer(offsets[: n + 1]), pa.py_buffer(packed[: offsets[n]])]
+    return pa.Array.from_buffers(pa.large_string(), n, buffers), rows[:n].copy()
+
+
+def _words(cells: pa.Array, rows: Ints) -> Chunk:
+    text = pc.fill_null(plain(cells).cast(pa.large_string()), "")
+    _, offsets, data = text.buffers()
+    borders = np.frombuffer(offsets, np.int64)[text.offset : text.offset + len(text) + 1]
+    words, where = words_of(np.frombuffer(data or b"", np.uint8), borders)
+    return Chunk(words, rows[where], rows[where], len(cells) - _distinct(where))
+
+
+def _lists(cells: pa.Array, rows: Ints) -> Chunk:
+    sizes = cells.value_lengths().fill_null(0).to_numpy()
+    where = np.repeat(rows, sizes)
+    return Chunk(plain(cells.flatten()), where, where, int(np.count_nonzero(sizes == 0)))
+
+
+def _distinct(ascending: Ints) -> int:
+    return int(np.count_nonzero(np.diff(ascending))) + bool(len(ascending))

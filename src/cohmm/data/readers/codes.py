@@ -1,0 +1,192 @@
+"""From symbols as they stand in a file to codes."""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from cohmm.data.encoding import LARGEST_CODE, MISSING
+from cohmm.data.readers.places import place
+from cohmm.data.readers.source import Source
+from cohmm.data.sequences import Unseen
+from cohmm.data.vocabulary import Vocabulary
+from cohmm.kernels.compiled import Ints
+
+Symbol = str | int | float
+
+WHOLE = re.compile(r"(-?[0-9]+)(\.0*)?")
+
+
+class Chunk(NamedTuple):
+    """Symbols that follow one another in a file.
+
+    ``symbols`` is a column of strings or numbers in which null is a missing observation,
+    ``sequences`` says which sequence of the file each is in, ``rows`` in which row or line
+    it stands; ``blank`` counts the rows that were skipped because they are empty.
+    """
+
+    symbols: pa.Array
+    sequences: Ints
+    rows: Ints
+    blank: int = 0
+
+
+class Coder(ABC):
+    """Gives every symbol a code, and always the same one."""
+
+    def __init__(self) -> None:
+        self._codes: dict[Symbol, int] = {"": MISSING}
+
+    @property
+    @abstractmethod
+    def vocabulary(self) -> Vocabulary | None:
+        """The labels by code; None where symbols are their own codes."""
+
+    @property
+    @abstractmethod
+    def n_symbols(self) -> int:
+        """Codes given so far are smaller than this."""
+
+    @abstractmethod
+    def _new_code(self, label: str) -> int:
+        """The code of a label that has not been met before."""
+
+    def encode(self, chunk: Chunk, source: Source) -> Ints:
+        """The codes of the symbols of a chunk.
+
+        Only distinct symbols are looked at one by one, in the order in which they appear; so
+        the first that is wrong is also the first in the file.
+        """
+        encoded = chunk.symbols.dictionary_encode()
+        codes = np.full(len(encoded.dictionary) + 1, MISSING, np.int32)
+        indices: Ints = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy()
+        for index, symbol in enumerate(encoded.dictionary.to_pylist()):
+            try:
+                codes[index] = self._code_of(symbol)
+            except ValueError as error:
+                row = int(chunk.rows[np.argmax(indices == index)])
+                raise ValueError(f"{place(source, row)}: {error}") from None
+        return codes[indices]
+
+    def _code_of(self, symbol: Symbol) -> int:
+        if symbol not in self._codes:
+            missing = isinstance(symbol, float) and math.isnan(symbol)
+            self._codes[symbol] = MISSING if missing else self._new_code(label_of(symbol))
+        return self._codes[symbol]
+
+
+class Labels(Coder):
+    """Labels are numbered in the order in which they appear."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: dict[str, int] = {}
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The labels found so far."""
+        return tuple(self._found)
+
+    @property
+    def n_symbols(self) -> int:
+        """How many labels were found so far."""
+        return len(self._found)
+
+    def _new_code(self, label: str) -> int:
+        return self._found.setdefault(label, len(self._found))
+
+
+class KnownLabels(Coder):
+    """Labels are those of a given vocabulary; one that is a number matches its digits."""
+
+    def __init__(self, vocabulary: Vocabulary, unseen: Unseen) -> None:
+        super().__init__()
+        self._vocabulary = vocabulary
+        self._unseen = unseen
+        self._places = {str(label): code for code, label in enumerate(vocabulary)}
+        if len(self._places) < len(vocabulary):
+            twice = next(label for label in vocabulary if str(label) in vocabulary[:-1])
+            raise ValueError(
+                f"the vocabulary has {twice} as a number and as a string: files do not tell "
+                "the two apart"
+            )
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The given labels."""
+        return self._vocabulary
+
+    @property
+    def n_symbols(self) -> int:
+        """How many labels there are."""
+        return len(self._vocabulary)
+
+    def _new_code(self, label: str) -> int:
+        if label in self._places:
+            return self._places[label]
+        known = f"the vocabulary has {self.n_symbols:,} labels, {self._vocabulary[0]!r} among them"
+        return _code_of_unseen(label, self._unseen, known)
+
+
+class Numbers(Coder):
+    """Symbols are whole numbers, below ``n_symbols`` where that is given, and their own codes."""
+
+    def __init__(self, n_symbols: int | None, unseen: Unseen) -> None:
+        super().__init__()
+        self._limit = n_symbols
+        self._unseen = unseen
+        self._largest = -1
+
+    @property
+    def vocabulary(self) -> None:
+        """Codes have no labels."""
+
+    @property
+    def n_symbols(self) -> int:
+        """What was given, else the largest code so far plus one."""
+        return self._largest + 1 if self._limit is None else self._limit
+
+    def _new_code(self, label: str) -> int:
+        code = _whole_number(label)
+        if self._limit is not None and code >= self._limit:
+            known = f"symbols are whole numbers from 0 to {self._limit - 1}"
+            return _code_of_unseen(code, self._unseen, known)
+        self._largest = max(self._largest, code)
+        return code
+
+
+def label_of(symbol: Symbol) -> str:
+    """The label that a string or a whole number stands for.
+
+    >>> label_of(3.0)
+    '3'
+    """
+    if isinstance(symbol, float):
+        if not symbol.is_integer():
+            raise ValueError(f"symbol {symbol!r} is not whole: symbols are labels or whole numbers")
+        symbol = int(symbol)
+    return str(symbol)
+
+
+def _whole_number(label: str) -> int:
+    match = WHOLE.fullmatch(label)
+    if match is None:
+        raise ValueError(f"symbol {label!r} is not a whole number")
+    code = int(match[1])
+    if not 0 <= code <= LARGEST_CODE:
+        why = "negative" if code < 0 else "too large"
+        raise ValueError(f"symbol {code} is {why}: codes are whole numbers from 0")
+    return code
+
+
+def _code_of_unseen(symbol: str | int, unseen: Unseen, known: str) -> int:
+    if unseen == "missing":
+        return MISSING
+    raise ValueError(
+        f"unseen symbol {symbol!r}: {known}; with unseen=missing it is a missing observation"
+    )

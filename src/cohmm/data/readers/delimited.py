@@ -1,0 +1,126 @@
+"""CSV and TSV, with the names of the columns in the first row."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+
+from cohmm.data.readers.cells import cell_sequences, one_sequence
+from cohmm.data.readers.codes import Chunk
+from cohmm.data.readers.groups import Rows
+from cohmm.data.readers.layout import Layout
+from cohmm.data.readers.places import DELIMITERS, place
+from cohmm.data.readers.source import Progress, Source
+
+BLOCK = 2**23  # bytes at a time; a row must fit
+
+
+def read_delimited(
+    source: Source, layout: Layout, progress: Progress | None = None
+) -> Iterator[Chunk]:
+    """The symbols of a column, a block of the file at a time.
+
+    Cells are read as text, so that a label looks as it does in the file.  Whether they are
+    all numbers, which makes the column one sequence, is seen in the first block.
+    """
+    with source.text(progress) as file, _explained(source) as settings:
+        names = _header(file, source)
+        if not names:
+            return
+        column, _, _ = layout.columns(names, source)
+        convert = _conversion([column], [column])
+        symbols = None if layout.each_row is None else layout.each_row == "symbol"
+        row = 1
+        stream = pa.PythonFile(file, mode="r")
+        for batch in pa_csv.open_csv(stream, **settings, convert_options=convert):
+            cells = batch.column(0)
+            rows = np.arange(row, row + len(cells))
+            if symbols is None:
+                symbols = _all_numbers(cells)
+            elif symbols and layout.each_row is None and not _all_numbers(cells):
+                raise ValueError(
+                    f"{place(source, row)} or below: the column {column!r} held numbers, and no "
+                    "longer does; say by each_row whether a cell is a symbol or a sequence"
+                )
+            yield one_sequence(cells, rows) if symbols else cell_sequences(cells, rows)
+            row += len(cells)
+
+
+def read_delimited_rows(source: Source, layout: Layout, progress: Progress | None = None) -> Rows:
+    """The symbol of every row, with its group and its place in the order."""
+    with source.text(progress) as file, _explained(source) as settings:
+        names = _header(file, source)
+        if not names:
+            return Rows.none()
+        column, group, order = layout.columns(names, source)
+        wanted = list(dict.fromkeys(name for name in (column, group, order) if name))
+        # The order is the one column whose type matters: 9 comes before 10.
+        convert = _conversion(wanted, [name for name in (column, group) if name and name != order])
+        stream = pa.PythonFile(file, mode="r")
+        table = pa_csv.read_csv(stream, **settings, convert_options=convert)
+        return Rows.of(table, column, group, order, source)
+
+
+def _header(file: io.BufferedReader[Any], source: Source) -> list[str]:
+    """The names of the columns, without reading on."""
+    text = io.StringIO(file.peek().decode(errors="ignore"), newline="")
+    filled = filter(None, csv.reader(text, delimiter=DELIMITERS[source.format]))
+    return next(filled, [])
+
+
+def _conversion(wanted: list[str], as_text: list[str]) -> Any:
+    return pa_csv.ConvertOptions(
+        include_columns=wanted,
+        column_types={name: pa.string() for name in as_text},
+        strings_can_be_null=True,
+        null_values=[""],
+        check_utf8=False,  # the source has seen to that
+    )
+
+
+def _all_numbers(cells: pa.Array) -> bool:
+    try:
+        cells.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+@contextmanager
+def _explained(source: Source) -> Iterator[dict[str, Any]]:
+    """Settings for reading, and errors that name the place of a row that cannot be read."""
+    wrong: list[Any] = []
+
+    def keep(row: Any) -> str:
+        wrong.append(row)
+        return "error"
+
+    settings = {
+        # Rows are numbered only where one thread reads; it is as fast.
+        "read_options": pa_csv.ReadOptions(use_threads=False, block_size=BLOCK),
+        "parse_options": pa_csv.ParseOptions(
+            delimiter=DELIMITERS[source.format], newlines_in_values=True, invalid_row_handler=keep
+        ),
+    }
+    try:
+        yield settings
+    except pa.ArrowInvalid as error:
+        if wrong:
+            row = wrong[0]
+            where = place(source, row.number - 1) if row.number else source.name
+            raise ValueError(
+                f"{where}: {row.actual_columns} cells where the header has "
+                f"{row.expected_columns}: {row.text[:60]!r}"
+            ) from None
+        if "straddl" in str(error):
+            raise source.error(
+                f"a row is longer than {BLOCK:,} bytes, or a quote is not closed"
+            ) from None
+        raise source.error(str(error)) from None

@@ -1,0 +1,208 @@
+"""Documents in files: a line of text each, a whole file each, or a cell of a table each."""
+
+from __future__ import annotations
+
+import codecs
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from cohmm.data.documents import Names
+from cohmm.data.readers.cells import is_text
+from cohmm.data.readers.codes import Chunk
+from cohmm.data.readers.delimited import read_delimited
+from cohmm.data.readers.json_lines import read_json_lines
+from cohmm.data.readers.layout import Layout
+from cohmm.data.readers.parquet import read_parquet
+from cohmm.data.readers.source import CODECS, STANDARD_INPUT, Source, find_sources
+
+BLOCK = 2**20  # bytes at a time
+CELLS = 2**16  # at a time
+TEXT = ".txt"
+SHOWN = 3
+
+NOT_TEXT = {
+    b"PK\x03\x04": "a zip archive, as a cohmm model or a Word document is",
+    b"%PDF-": "a PDF",
+    b"\x1f\x8b": "compressed; let its name end in .gz",
+    b"\x28\xb5\x2f\xfd": "compressed; let its name end in .zst",
+    b"PAR1": "Parquet; let its name end in .parquet",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"\xd0\xcf\x11\xe0": "an old Office document",
+}
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+class Trace:
+    """Remembers where the documents that were read came from."""
+
+    def __init__(self) -> None:
+        self._origins: list[str] = []
+        self._which = array("i")
+        self._rows = array("q")
+
+    def origin(self, name: str) -> None:
+        """The documents noted from now on are from here."""
+        self._origins.append(name)
+
+    def note(self, row: int = 0) -> None:
+        """A document; ``row`` is its line or row, 0 where it is all there is."""
+        self._which.append(len(self._origins) - 1)
+        self._rows.append(row)
+
+    def names(self) -> Names:
+        """What was noted."""
+        return Names(
+            tuple(self._origins),
+            np.array(self._which, np.int32),
+            np.array(self._rows, np.int64),
+        )
+
+
+def documents_at(
+    path: str | Path, encoding: str, column: str | None, trace: Trace
+) -> Iterator[str]:
+    """The documents of a file, of a folder of text files, or of standard input (``"-"``).
+
+    A text file has a document a line, a table a document a row, a folder one a file.
+    """
+    if str(path) != STANDARD_INPUT and Path(path).is_dir():
+        if column is not None:
+            raise ValueError(f"{path}: a folder has a document a file, and no column {column!r}")
+        for file in _text_files(Path(path)):
+            yield whole_file(file, encoding, trace)
+        return
+    (source,) = find_sources(path)
+    layout = Layout(column=column)
+    layout.check(source)
+    if source.format == "text":
+        trace.origin(f"{source.name}, line")
+        for row, line in enumerate(_lines(source, encoding), 1):
+            trace.note(row)
+            yield line
+        return
+    if not _is_utf_8(encoding):
+        raise source.error(f"CSV, JSON Lines and Parquet are read as UTF-8, not as {encoding}")
+    trace.origin(f"{source.name}, {'line' if source.format == 'jsonl' else 'row'}")
+    for chunk in _cells(source, layout):
+        for text, row in zip(chunk.symbols.to_pylist(), chunk.rows.tolist(), strict=True):
+            trace.note(row)
+            yield text or ""
+
+
+def whole_file(path: Path, encoding: str, trace: Trace) -> str:
+    """A file that is one document."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: give it alone, or its files, in the list")
+    (source,) = find_sources(path)
+    trace.origin(source.name)
+    trace.note()
+    return "".join(_decoded(source, encoding))
+
+
+def _text_files(folder: Path) -> list[Path]:
+    names = sorted(file for file in folder.rglob("*") if file.is_file())
+    found = [
+        file
+        for file in names
+        if file.suffix.lower() == TEXT
+        or (file.suffix.lower() in CODECS and Path(file.stem).suffix.lower() == TEXT)
+    ]
+    if not found:
+        some = ", ".join(str(file.relative_to(folder)) for file in names[:SHOWN])
+        there = f"there are {len(names)} others ({some}): " if names else ""
+        raise ValueError(
+            f"{folder}: there is no {TEXT} file in this folder; {there}"
+            "give a list of paths to read files of other names"
+        )
+    return found
+
+
+def _cells(source: Source, layout: Layout) -> Iterator[Chunk]:
+    """The cells of a column as they are: each a symbol to the readers of sequences."""
+    layout = Layout(column=layout.column, each_row="symbol")
+    if source.format == "parquet":
+        for chunk in read_parquet(source, layout, CELLS):
+            if not is_text(chunk.symbols.type):
+                raise source.error(f"a document is text, and the column has {chunk.symbols.type}")
+            yield chunk
+    elif source.format == "jsonl":
+        yield from read_json_lines(source, layout, CELLS)
+    else:
+        yield from read_delimited(source, layout)
+
+
+def _lines(source: Source, encoding: str) -> Iterator[str]:
+    rest = ""
+    for block in _decoded(source, encoding):
+        lines = (rest + block).split("\n")
+        rest = lines.pop()
+        for line in lines:
+            yield line.removesuffix("\r")
+    if rest:
+        yield rest
+
+
+def _decoded(source: Source, encoding: str) -> Iterator[str]:
+    """The text of a file, a block at a time, certain to be text."""
+    # Of UTF-8 files some begin with a mark that says so; it is no part of the text.
+    decoder = codecs.getincrementaldecoder("utf-8-sig" if _is_utf_8(encoding) else encoding)()
+    n_bytes, n_lines = 0, 0
+    with source.binary() as stream:
+        while True:
+            try:
+                data = bytes(stream.read(BLOCK))
+            except OSError as error:
+                raise source.error(f"the file is damaged or cut short ({error})") from None
+            if n_bytes == 0:
+                _check_beginning(source, data, encoding)
+            n_bytes += len(data)
+            try:
+                text = decoder.decode(data, final=not data)
+            except UnicodeDecodeError as error:
+                good = error.object[: error.start]
+                line = n_lines + good.decode(encoding, "ignore").count("\n") + 1
+                place = n_bytes - len(error.object) + error.start
+                raise source.error(
+                    f"line {line} is not {encoding}: byte {place} of the file is "
+                    f"0x{error.object[error.start]:02x}; {_another(encoding)}"
+                ) from None
+            if "\x00" in text:
+                line = n_lines + text[: text.index("\x00")].count("\n") + 1
+                raise source.error(f"this is not text: there is a NUL byte in line {line}")
+            n_lines += text.count("\n")
+            yield text
+            if not data:
+                return
+
+
+def _check_beginning(source: Source, data: bytes, encoding: str) -> None:
+    for beginning, what in NOT_TEXT.items():
+        if data.startswith(beginning):
+            raise source.error(f"this is not text: it is {what}")
+    if data.startswith(UTF_16) and _is_utf_8(encoding):
+        raise source.error("this is UTF-16 text: give encoding='utf-16'")
+
+
+def _is_utf_8(encoding: str) -> bool:
+    return codecs.lookup(encoding).name == "utf-8"
+
+
+def _another(encoding: str) -> str:
+    """What to do about bytes that are not of this encoding."""
+    other = "latin-1" if _is_utf_8(encoding) else "utf-8"
+    return f"give encoding={other!r} if that is what it is"
+
+
+def decoded(data: bytes, encoding: str, d: int) -> str:
+    """Document ``d``, given as bytes."""
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"document {d} is not {encoding}: byte {error.start} of it is "
+            f"0x{data[error.start]:02x}; {_another(encoding)}"
+        ) from None

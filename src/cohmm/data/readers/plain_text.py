@@ -1,0 +1,85 @@
+"""Text: a sequence a line, symbols between blanks."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from cohmm.data.readers.cells import words_of
+from cohmm.data.readers.codes import Chunk
+from cohmm.data.readers.source import Progress, Source
+from cohmm.kernels.compiled import Ints
+from cohmm.kernels.threads import n_threads
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+BLANKS = (b" ", b"\n", b"\t", b"\r", b"\v", b"\f")
+NEWLINE = ord("\n")
+
+
+class Words(NamedTuple):
+    """The words of a block of text, the line of each in it, and how the block's lines end."""
+
+    words: pa.Array
+    lines: Ints
+    newlines: int
+    ends_open: bool
+
+
+def read_text(source: Source, n_bytes: int, progress: Progress | None = None) -> Iterator[Chunk]:
+    """The words of a file, about ``n_bytes`` at a time, however long its lines are."""
+    finished, filled, last = 0, 0, 0  # lines that ended, lines with a word, the last of these
+    ends_open = False
+    for block in _ahead(_split, _blocks(source, n_bytes, progress)):
+        if len(block.lines):
+            lines = block.lines + (finished + 1)
+            filled += int(np.count_nonzero(np.diff(lines, prepend=last)))
+            last = int(lines[-1])
+            yield Chunk(block.words, lines, lines)
+        finished += block.newlines
+        ends_open = block.ends_open
+    nothing = np.empty(0, np.int64)
+    yield Chunk(pa.array([], pa.string()), nothing, nothing, finished + ends_open - filled)
+
+
+def _blocks(source: Source, n_bytes: int, progress: Progress | None) -> Iterator[bytes]:
+    """The bytes of a file, cut behind blanks."""
+    rest = b""
+    with source.text(progress) as file:
+        while new := file.read(n_bytes):
+            block = rest + new
+            cut = max(block.rfind(blank) for blank in BLANKS) + 1
+            rest = block[cut:]
+            if cut:
+                yield block[:cut]
+    if rest:
+        yield rest
+
+
+def _split(block: bytes) -> Words:
+    data = np.frombuffer(block, np.uint8)
+    newlines = np.flatnonzero(data == NEWLINE)
+    words, lines = words_of(data, np.concatenate([[0], newlines + 1, [len(data)]]))
+    return Words(words.dictionary_encode(), lines, len(newlines), data[-1] != NEWLINE)
+
+
+def _ahead(task: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """``map(task, items)``, a few items ahead of the one that is asked for, on threads."""
+    threads = n_threads()
+    if threads == 1:
+        yield from map(task, items)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        under_way: deque[Future[Any]] = deque()
+        for item in items:
+            under_way.append(pool.submit(task, item))
+            if len(under_way) > threads:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()

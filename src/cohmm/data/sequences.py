@@ -1,0 +1,254 @@
+"""One value for every shape that sequences of symbols come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cohmm.data.encoding import (
+    MISSING,
+    arrow_table,
+    combined,
+    decoded,
+    encode,
+    flatten,
+    offsets_of,
+    pair_of_data_and_lengths,
+    ranks,
+)
+from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in
+from cohmm.kernels.compiled import Ints
+
+Unseen = Literal["error", "missing"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences:
+    """Sequences of symbols, one after the other.
+
+    Parameters
+    ----------
+    symbols : int32 array, (T,)
+        Codes from 0; -1 is a missing observation.
+    offsets : int64 array, (S + 1,)
+        Sequence s is ``symbols[offsets[s]:offsets[s + 1]]``.
+    n_symbols : int
+        Codes are smaller than this.
+    vocabulary : tuple or None
+        The label of every code; None where the codes are the user's own.
+
+    `Sequences.of` makes one from whatever there is:
+
+    >>> Sequences.of([[0, 1, 1], [2, None, 0]])
+    Sequences(2 sequences, 6 observations, 1 missing, 3 symbols)
+    >>> Sequences.of(["sun", "rain", "rain"]).vocabulary
+    ('rain', 'sun')
+    """
+
+    symbols: Ints
+    offsets: Ints
+    n_symbols: int
+    vocabulary: Vocabulary | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.symbols, self.offsets):
+            array.setflags(write=False)
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        lengths: Iterable[int] | None = None,
+        *,
+        vocabulary: Iterable[Any] | None = None,
+        n_symbols: int | None = None,
+        unseen: Unseen = "error",
+    ) -> Sequences:
+        """Read sequences from ``X``.
+
+        Parameters
+        ----------
+        X : Sequences, array, list, column
+            A 1-D array or list, or hmmlearn's (n, 1) array, is one sequence, or several
+            if ``lengths`` says so; a list of lists or arrays is several.  Symbols are whole
+            numbers from 0, or labels, of which a vocabulary is learned.  None, NaN and masked
+            elements are missing.  A pandas, polars or pyarrow column is read as a list is
+            (`from_frame` groups rows by a key).
+        lengths : list of int, optional
+            The length of every sequence in ``X``.
+        vocabulary : list of labels, optional
+            Known labels, instead of a learned vocabulary.
+        n_symbols : int, optional
+            How many symbols there are, where they are numbers; default: the largest plus one.
+        unseen : "error" or "missing"
+            What a symbol outside of ``vocabulary`` or ``n_symbols`` is.
+        """
+        if unseen not in ("error", "missing"):
+            raise ValueError(f"unseen must be 'error' or 'missing', not {unseen!r}")
+        known = None if vocabulary is None else as_vocabulary(vocabulary)
+        if isinstance(X, Sequences):
+            if lengths is not None:
+                raise ValueError("Sequences know their lengths: leave out lengths")
+            return X._in_terms_of(known, n_symbols, unseen)
+        X, lengths = pair_of_data_and_lengths(X, lengths)
+        flat, lengths = flatten(X, lengths)
+        codes, labels = encode(flat)
+        offsets = offsets_of(lengths, len(codes))
+        if labels is None:
+            size = int(codes.max(initial=-1)) + 1
+            value = cls(codes, offsets, max(size, 1) if n_symbols is None else size)
+        else:
+            value = cls(codes, offsets, len(labels), labels)
+        return value._in_terms_of(known, n_symbols, unseen)
+
+    @classmethod
+    def joined(cls, parts: list[Sequences]) -> Sequences:
+        """The sequences of all parts, one after the other; their symbols are the same.
+
+        >>> Sequences.joined([Sequences.of([0, 1]), Sequences.of([[1, 1], [0]], n_symbols=2)])
+        Sequences(3 sequences, 5 observations, 2 symbols)
+        """
+        for number, part in enumerate(parts):
+            if (part.n_symbols, part.vocabulary) != (parts[0].n_symbols, parts[0].vocabulary):
+                raise ValueError(f"part {number} has other symbols than the first: {part}")
+        lengths = np.concatenate([part.lengths for part in parts])
+        symbols = np.concatenate([part.symbols for part in parts])
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        return cls(symbols, offsets, parts[0].n_symbols, parts[0].vocabulary)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        column: str,
+        group: str | None = None,
+        order: str | None = None,
+        *,
+        vocabulary: Iterable[Any] | None = None,
+        n_symbols: int | None = None,
+        unseen: Unseen = "error",
+    ) -> Sequences:
+        """Read a column of a pandas or polars frame or a pyarrow table, a symbol a row.
+
+        Rows with the same ``group`` make a sequence; groups come in the order in which they
+        first appear, rows in the order of the frame, or of the column ``order``.
+
+        >>> table = pa.table({"user": ["u", "v", "u"], "page": ["home", "home", "cart"]})
+        >>> Sequences.from_frame(table, "page", group="user").labels()
+        [['home', 'cart'], ['home']]
+        """
+        table = arrow_table(frame, [name for name in (column, group, order) if name])
+        rows = np.arange(table.num_rows)
+        lengths = None
+        if order is not None:
+            if table[order].null_count:
+                raise ValueError(f"the column {order!r} has an empty cell: its row has no order")
+            rows = pc.sort_indices(ranks(combined(table[order]))).to_numpy()
+        if group is not None:
+            if table[group].null_count:
+                place = int(np.flatnonzero(table[group].is_null().to_numpy())[0])
+                raise ValueError(f"the column {group!r} is empty in row {place}: whose row is it?")
+            keys = decoded(combined(table[group])).dictionary_encode().indices.to_numpy()
+            rows = rows[np.argsort(keys[rows], kind="stable")]
+            lengths = np.bincount(keys)
+        return cls.of(
+            table[column].take(pa.array(rows)),
+            lengths,
+            vocabulary=vocabulary,
+            n_symbols=n_symbols,
+            unseen=unseen,
+        )
+
+    @property
+    def lengths(self) -> Ints:
+        """The length of every sequence, (S,)."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, s: int) -> list[Any]:
+        """Sequence ``s`` as a list of labels, or of numbers; None where one is missing.
+
+        >>> Sequences.of([["a", "b"], ["b", None]])[1]
+        ['b', None]
+        """
+        if not -len(self) <= s < len(self):
+            raise IndexError(f"there is no sequence {s}: there are {len(self)}")
+        s %= len(self)
+        words = self.vocabulary or range(self.n_symbols)
+        codes = self.symbols[self.offsets[s] : self.offsets[s + 1]].tolist()
+        return [None if code < 0 else words[code] for code in codes]
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        return (self[s] for s in range(len(self)))
+
+    def __repr__(self) -> str:
+        missing = int(np.count_nonzero(self.symbols == MISSING))
+        also = f", {missing:,} missing" if missing else ""
+        return (
+            f"Sequences({len(self):,} sequences, {len(self.symbols):,} observations{also}, "
+            f"{self.n_symbols:,} symbols)"
+        )
+
+    def labels(self) -> list[list[Any]]:
+        """All sequences as lists of labels, or of numbers; None where one is missing."""
+        return list(self)
+
+    def place_of(self, position: int) -> str:
+        """Where an observation is, in words for an error message.
+
+        >>> Sequences.of([[0, 1], [1, 0]]).place_of(3)
+        'sequence 1, position 1'
+        """
+        s = int(np.searchsorted(self.offsets, position, side="right")) - 1
+        return f"sequence {s}, position {position - int(self.offsets[s])}"
+
+    def _in_terms_of(
+        self, vocabulary: Vocabulary | None, n_symbols: int | None, unseen: Unseen
+    ) -> Sequences:
+        """The same sequences in a given vocabulary, or with a given number of symbols."""
+        if vocabulary is None:
+            if n_symbols is None:
+                return self
+            if not isinstance(n_symbols, (int, np.integer)) or n_symbols < 1:
+                raise ValueError(f"n_symbols must be a whole number from 1, not {n_symbols!r}")
+            if self.vocabulary is not None:
+                raise ValueError(
+                    f"symbols must be whole numbers from 0 to {n_symbols - 1}, "
+                    f"not labels such as {self.vocabulary[0]!r}"
+                )
+            outside = self.symbols >= n_symbols
+            codes = self.symbols
+            name = f"symbols must be from 0 to {n_symbols - 1}"
+            if outside.any():
+                codes = np.where(outside, np.int32(MISSING), codes)
+            size = n_symbols
+        else:
+            if vocabulary == self.vocabulary:
+                return self
+            own, codes = self.vocabulary, self.symbols
+            if own is None and self.n_symbols > len(codes):  # few of many numbers occur
+                numbers, codes = np.unique(codes, return_inverse=True)
+                own = tuple(numbers.tolist())
+            elif own is None:
+                own = tuple(range(self.n_symbols))
+            places = np.append(codes_in(own, vocabulary), np.int32(MISSING))
+            codes = np.where(self.symbols == MISSING, np.int32(MISSING), places[codes])
+            outside = (codes == MISSING) & (self.symbols != MISSING)
+            name = f"the vocabulary has {len(vocabulary)} labels, {vocabulary[0]!r} among them"
+            size = len(vocabulary)
+        if unseen == "error" and outside.any():
+            position = int(np.argmax(outside))
+            code = int(self.symbols[position])
+            label = self.vocabulary[code] if self.vocabulary else code
+            raise ValueError(
+                f"unseen symbol {label!r} ({self.place_of(position)}): {name}; "
+                "unseen='missing' treats it as a missing observation"
+            )
+        return Sequences(codes, self.offsets, size, vocabulary)

@@ -1,0 +1,235 @@
+"""Text in: strings, lists of words, files and folders, cut into words whose order is kept."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from cohmm.data.documents import Documents, Names
+from cohmm.data.pruning import Pruning, as_stop_words
+from cohmm.data.readers.document_files import Trace, decoded, documents_at, whole_file
+from cohmm.data.readers.source import STANDARD_INPUT
+from cohmm.data.tokens import TOKEN_PATTERN, UNKNOWN, Analyzer, WordCodes, as_analyzer
+from cohmm.data.vocabulary import as_vocabulary, codes_in
+from cohmm.kernels.document_words import recode
+
+BATCH = 2**22  # characters at a time
+MOST_DOCUMENTS = 2**14  # at a time, so that progress is told of
+
+
+class TextWarning(UserWarning):
+    """Something about documents that their owner should know."""
+
+
+def read_documents(
+    X: Any,
+    *,
+    analyzer: Analyzer | None = None,
+    vocabulary: Iterable[str] | None = None,
+    lowercase: bool = True,
+    stop_words: Any = None,
+    min_df: int | float = 1,
+    max_df: int | float = 1.0,
+    max_features: int | None = None,
+    token_pattern: str = TOKEN_PATTERN,
+    encoding: str = "utf-8",
+    column: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Documents:
+    """Read documents, cut them into words, and give every word a code.
+
+    Words and vocabulary are those of scikit-learn's ``CountVectorizer`` with the same options.
+    Words that are left out (stop words, rare, common or unknown ones) leave no gap: their
+    neighbours close ranks.  A document without a word that is kept stays as an empty one.
+
+    Parameters
+    ----------
+    X : list, iterator, path, Documents
+        Strings, or lists of words, one a document.  Or a path (`pathlib.Path`, or the name of
+        something that exists): a text file has a document a line; CSV, JSON Lines and Parquet
+        have one a row; a folder has one a ``.txt`` file, in the order of their names, those in
+        folders inside included; ``"-"`` is standard input.  A list of `pathlib.Path` has one a
+        file.  Files may be compressed (``.gz``, ``.zst``).  `Documents` are taken as they are,
+        or in terms of ``vocabulary``.
+    analyzer : function, optional
+        From a string to its words; instead of ``lowercase`` and ``token_pattern``.
+    vocabulary : list of words, optional
+        The words to keep, in the order of their codes; nothing is pruned then, and
+        ``min_df``, ``max_df`` and ``max_features`` do not matter.  Default: learned, and in
+        alphabetical order.
+    lowercase : bool
+        Whether strings are turned to lower case; lists of words are left as they are.
+    stop_words : "english" or list of words, optional
+        Words to leave out.
+    min_df, max_df : int or float
+        In how many documents a word must, and may, be: a whole number, or a share of all.
+    max_features : int, optional
+        Keep so many words, the most frequent; of equally frequent ones the first by alphabet.
+    token_pattern : str
+        A regular expression that matches the words of a string.
+    encoding : str
+        Of bytes, and of text files.
+    column : str, optional
+        The column of CSV, JSON Lines or Parquet; default: the only one.
+    progress : function, optional
+        Called with the number of documents just read.
+
+    >>> documents = read_documents(["The sun, the rain.", "Rain!"], stop_words="english")
+    >>> documents.vocabulary, list(documents)
+    (('rain', 'sun'), [['sun', 'rain'], ['rain']])
+    >>> read_documents(["More sun in May"], vocabulary=documents.vocabulary).n_unknown
+    3
+    """
+    known = None if vocabulary is None else _known_words(vocabulary)
+    pruning = Pruning(as_stop_words(stop_words), min_df, max_df, max_features)
+    cut = as_analyzer(analyzer, token_pattern, lowercase)
+    try:
+        codecs.lookup(encoding)
+    except (LookupError, TypeError):
+        raise ValueError(f"there is no encoding {encoding!r}; try 'utf-8' or 'latin-1'") from None
+    if isinstance(X, Documents):
+        if known is None or known == X.vocabulary:
+            return X
+        documents = _in_terms_of(X, known)
+    else:
+        trace = Trace()
+        given = None if known is None else _codes_of(known, pruning.stop_words)
+        codes = WordCodes(cut, lowercase, given)
+        _add(_documents(X, encoding, column, trace), codes, progress)
+        if not len(codes):
+            raise ValueError("there is no document: X is empty")
+        documents = _result(codes, known, pruning, trace.names())
+    empty = np.flatnonzero(documents.lengths == 0)
+    if len(empty):
+        warnings.warn(
+            f"{len(empty):,} of {len(documents):,} documents have no word that is kept, the first "
+            f"of them {documents.place_of(int(empty[0]))}: they stay as empty documents",
+            TextWarning,
+            stacklevel=2,
+        )
+    return documents
+
+
+def _result(
+    codes: WordCodes, known: tuple[str, ...] | None, pruning: Pruning, names: Names
+) -> Documents:
+    symbols, offsets = codes.symbols, codes.offsets
+    if known is None:
+        places, vocabulary = pruning.places(codes.checked(), symbols, offsets)
+        n_unknown = 0
+    else:
+        vocabulary = known
+        n_unknown = int(np.count_nonzero(symbols == UNKNOWN))
+        places = np.append(np.arange(len(known), dtype=np.int32), np.int32(-1))  # stop words go
+    left = recode(symbols, offsets, places)
+    # Names are of use only where every document has one: not where some were strings.
+    named = names if len(names) == len(codes) else None
+    return Documents(symbols[:left].copy(), offsets, vocabulary, named, n_unknown)
+
+
+def _in_terms_of(documents: Documents, vocabulary: tuple[str, ...]) -> Documents:
+    symbols, offsets = documents.symbols.copy(), documents.offsets.copy()
+    left = recode(symbols, offsets, codes_in(documents.vocabulary, vocabulary))
+    n_unknown = documents.n_unknown + len(symbols) - left
+    return Documents(symbols[:left].copy(), offsets, vocabulary, documents.names, n_unknown)
+
+
+def _add(
+    documents: Iterator[str | list[Any]], codes: WordCodes, progress: Callable[[int], None] | None
+) -> None:
+    for are_texts, some in groupby(documents, key=lambda document: isinstance(document, str)):
+        for batch in _batches(some):
+            if are_texts:
+                codes.add_texts(batch)
+            else:
+                for tokens in batch:
+                    codes.add_tokens(tokens)
+            if progress is not None:
+                progress(len(batch))
+
+
+def _batches(documents: Iterable[Any]) -> Iterator[list[Any]]:
+    batch, size = [], 0
+    for document in documents:
+        batch.append(document)
+        size += len(document)
+        if size >= BATCH or len(batch) == MOST_DOCUMENTS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _documents(
+    X: Any, encoding: str, column: str | None, trace: Trace
+) -> Iterator[str | list[Any]]:
+    """Every document as a string or a list of words."""
+    is_path = isinstance(X, os.PathLike)
+    if is_path or (isinstance(X, str) and (X == STANDARD_INPUT or os.path.exists(X))):
+        yield from documents_at(os.fspath(X), encoding, column, trace)
+        return
+    if column is not None:
+        raise ValueError(f"column={column!r} is for a file: give its path as X")
+    for d, document in enumerate(_each(X)):
+        if isinstance(document, str):
+            yield document
+        elif isinstance(document, bytes):
+            yield decoded(document, encoding, d)
+        elif isinstance(document, os.PathLike):
+            yield whole_file(Path(document), encoding, trace)
+        elif isinstance(document, Iterable) and not isinstance(document, (Mapping, Set)):
+            yield document if isinstance(document, list) else list(document)
+        else:
+            raise ValueError(
+                f"document {d} is {document!r:.60}: a document is a string or a list of words "
+                "in order"
+            )
+
+
+def _each(X: Any) -> Iterable[Any]:
+    """X, if it is something of which each element is a document."""
+    if isinstance(X, (str, bytes)):
+        raise ValueError(
+            f"one string is not a list of documents, and no file has the name {X[:60]!r}; "
+            "give a list of strings, or the path of a file or folder"
+        )
+    if sparse.issparse(X):
+        raise ValueError("X is a matrix of counts, in which the order of words is lost: give texts")
+    if isinstance(X, (Mapping, Set)):
+        raise ValueError(f"a {type(X).__name__} has no order: give a list of documents")
+    if isinstance(X, pa.Table) or hasattr(X, "columns"):
+        raise ValueError("X is a table: give the column that has the documents")
+    if isinstance(X, (pa.Array, pa.ChunkedArray)):
+        return (item.as_py() for item in X)
+    if not isinstance(X, Iterable) or (isinstance(X, np.ndarray) and X.ndim != 1):
+        raise ValueError(f"X is {X!r:.60}: give a list of documents, or a path")
+    return X
+
+
+def _known_words(vocabulary: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(vocabulary, Mapping):  # scikit-learn's: from a word to its code
+        if sorted(vocabulary.values()) != list(range(len(vocabulary))):
+            raise ValueError(f"the codes of a vocabulary are 0 to {len(vocabulary) - 1}, once each")
+        vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
+    elif isinstance(vocabulary, Set):
+        vocabulary = sorted(vocabulary)
+    words = as_vocabulary(vocabulary)
+    for place, word in enumerate(words):
+        if not isinstance(word, str):
+            raise ValueError(f"the vocabulary has {word!r} at {place}: it is a list of words")
+    return words  # type: ignore[return-value]
+
+
+def _codes_of(vocabulary: tuple[str, ...], stop_words: frozenset[str]) -> dict[str, int]:
+    """The code of every known word; stop words have one behind the last."""
+    codes = {word: code for code, word in enumerate(vocabulary)}
+    return codes | dict.fromkeys(stop_words, len(vocabulary))

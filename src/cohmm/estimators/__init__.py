@@ -1,0 +1,1 @@
+"""Estimators: shells with scikit-learn's and hmmlearn's interfaces over learners and models."""

@@ -1,0 +1,431 @@
+"""HTMM: topics in which word order counts, with scikit-learn's interface."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterable
+from typing import Any, Literal, cast
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from cohmm.data.documents import Documents
+from cohmm.data.text import TextWarning, read_documents
+from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
+from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.pairs import Cooccurrence
+from cohmm.kernels.compiled import Floats
+from cohmm.learn.fit import Progress
+from cohmm.learn.topics.htmm import HTMMFit, checked_weights, htmm
+from cohmm.model.hmm import HMM
+from cohmm.topics.coherence import Measure, coherence
+from cohmm.topics.describe import top_words
+from cohmm.topics.document_chains import Chain, Chains, Segmented, segment
+from cohmm.topics.htmm_file import load_fit, save_fit
+from cohmm.topics.interchange import gensim_lists, octis_output, pyldavis_arrays
+from cohmm.topics.perplexity import Method, likelihood
+from cohmm.topics.topic_frames import TopicTable, topic_frame
+
+READING = (
+    "analyzer",
+    "vocabulary",
+    "lowercase",
+    "stop_words",
+    "min_df",
+    "max_df",
+    "max_features",
+    "token_pattern",
+)
+
+
+class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The hidden topic Markov model: the topics of a document's words are a Markov chain.
+
+    Topics are learned from how often words follow one another, at several distances, and then
+    improved by passes over the documents; see `cohmm.learn.htmm`.
+
+    Parameters
+    ----------
+    n_components : int or "auto"
+        Number of topics; "auto": as many as stand out from the noise.
+    lags : int or several
+        Distances at which pairs of words are counted.
+    chain : "sticky", "full" or "independent"
+        How documents are read; see `cohmm.topics.document_chains`.
+    refine : int
+        Passes over the documents behind the pairs.
+    max_iter : int
+        Passes over the pairs, at most; more change topics little.
+    tol : float
+        Stop when a step gains less log-likelihood than this, summed over all pairs.
+    n_init : int
+        Starts, compared by their first passes over the pairs; the best is learned from.
+    analyzer, vocabulary, lowercase, stop_words, min_df, max_df, max_features, token_pattern
+        How text becomes words: see `cohmm.read_documents`.
+    random_state : int, optional
+        Seed: the same gives the same topics, for any number of threads.
+    verbose : bool
+        Print every pass to standard error.
+
+    Attributes
+    ----------
+    components_ : array, (K, V)
+        P(word | topic), topics by prevalence.
+    topic_prevalence_, topic_transitions_
+        The share of every topic in the corpus, (K,), and from which topic to which the words
+        go, (K, K), as the documents' sticky chains expect it (with ``refine=0``, as the pairs
+        at all lags together do).
+    switch_ : float
+        The probability that a word's topic is drawn anew, of the sticky chain.
+    vocabulary_ : tuple
+        The words.
+    fit_, documents_, counts_
+        The `HTMMFit`, the training documents and their pairs.
+    converged_, n_iter_
+        Whether the stop rule was met, and the passes over the pairs.
+
+    >>> from cohmm.datasets.synthetic_topics import sample_htmm
+    >>> sample = sample_htmm(300, n_components=3, n_words=90, random_state=0)
+    >>> topics = HTMM(n_components=3, random_state=0).fit(sample.documents)
+    >>> topics.transform(sample.documents).shape
+    (300, 3)
+    """
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 10,
+        lags: Iterable[int] | int = range(1, 6),
+        *,
+        chain: Chain = "sticky",
+        refine: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        n_init: int = 1,
+        analyzer: Analyzer | None = None,
+        vocabulary: Iterable[str] | None = None,
+        lowercase: bool = True,
+        stop_words: Any = None,
+        min_df: int | float = 1,
+        max_df: int | float = 1.0,
+        max_features: int | None = None,
+        token_pattern: str = TOKEN_PATTERN,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ):
+        self.n_components = n_components
+        self.lags = lags
+        self.chain = chain
+        self.refine = refine
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.analyzer = analyzer
+        self.vocabulary = vocabulary
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.token_pattern = token_pattern
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HTMM:
+        """Learn topics from ``X``: strings, lists of words, an iterator, a path, `Documents`.
+
+        ``sample_weight`` has a weight a document, (D,).
+        """
+        documents = self._learn_words(X)
+        if len(documents) == 1:
+            warnings.warn(
+                "there is one document: topics are what tells its passages apart; if it has "
+                "several, give them as a list",
+                TextWarning,
+                stacklevel=2,
+            )
+        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        counts = count_documents(documents, self.lags, weights)
+        return self._learn(documents, counts, weights, None)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Floats:
+        """Learn from ``X``, and return the topics' shares of its documents, (D, K)."""
+        self.fit(X, sample_weight=sample_weight)
+        return self.transform(self.documents_)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HTMM:
+        """Add documents to those learned from before, and learn on from where it stood.
+
+        Words that the vocabulary of the first call has not are left out.  ``n_init`` is for the
+        first call, which is `fit`: a later one has one start, what was learned before.
+        """
+        if not hasattr(self, "fit_"):
+            return self.fit(X, sample_weight=sample_weight)
+        before = self._training("partial_fit")
+        documents = self.encode(X)
+        weights = self._weights
+        if weights is not None or sample_weight is not None:
+            weights = np.concatenate(
+                [checked_weights(before, weights), checked_weights(documents, sample_weight)]
+            )
+        counts = self.counts_ + count_documents(documents, self.counts_.lags, sample_weight)
+        return self._learn(_joined(before, documents), counts, weights, self.fit_.as_hmm())
+
+    def _learn(
+        self, documents: Documents, counts: Cooccurrence, weights: Any, start: HMM | None
+    ) -> HTMM:
+        if self.chain not in ("full", "sticky", "independent"):
+            raise ValueError(f"chain must be full, sticky or independent, not {self.chain!r}")
+        self.fit_ = htmm(
+            documents,
+            self.n_components if start is None else start.n_components,
+            refine=self.refine,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_init=self.n_init if start is None else 1,
+            weights=weights,
+            random_state=_seed(self.random_state),
+            start=start,
+            counts=counts,
+            callback=_print_progress if self.verbose else None,
+        )
+        self.documents_, self.counts_, self._weights = documents, counts, weights
+        return self
+
+    @property
+    def components_(self) -> Floats:
+        """P(word | topic), (K, V)."""
+        return self._fitted().components
+
+    @property
+    def topic_prevalence_(self) -> Floats:
+        """The share of every topic in the corpus, (K,)."""
+        return self._fitted().prevalence
+
+    @property
+    def topic_transitions_(self) -> Floats:
+        """From which topic to which the words of the corpus go, (K, K)."""
+        return self._fitted().transitions
+
+    @property
+    def switch_(self) -> float:
+        """The probability that a word's topic is drawn anew."""
+        return self._fitted().switch
+
+    @property
+    def vocabulary_(self) -> tuple[str, ...]:
+        """The words of the columns of ``components_``."""
+        return self._fitted().vocabulary
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the stop rule was met, not merely the passes used up."""
+        return bool(self._fitted().converged)
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes over the pairs."""
+        return self._fitted().n_iter
+
+    # -- answers -----------------------------------------------------------------------------
+
+    def encode(self, X: Any) -> Documents:
+        """Documents in the words of the model; those that it does not know are left out."""
+        known = {name: getattr(self, name) for name in READING}
+        return read_documents(X, **known | {"vocabulary": self._fitted().vocabulary})
+
+    def transform(self, X: Any) -> Floats:
+        """The expected share of every document's words that are of each topic, (D, K).
+
+        Unknown words are left out; a document that has no other has the corpus' shares.
+        """
+        return self._chains().infer(self.encode(X)).shares
+
+    def segment(self, X: Any, *, posteriors: bool = False) -> list[Segmented]:
+        """A topic for every word of every document; `Segmented.runs` are its segments.
+
+        With ``posteriors``, also the probabilities of all topics at every word.
+        """
+        return segment(self._chains(), self.encode(X), posteriors=posteriors)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """log P(X), every word given those before it in its document."""
+        return likelihood(self._chains(), self.encode(X)).log_likelihood
+
+    def perplexity(self, X: Any, method: Method = "words") -> float:
+        """The perplexity of documents: see `cohmm.topics.perplexity`."""
+        return likelihood(self._chains(), self.encode(X), method).perplexity
+
+    def coherence(
+        self,
+        measure: Measure = "paper",
+        documents: Any = None,
+        *,
+        by_topic: bool = False,
+        **options: Any,
+    ) -> Any:
+        """The mean coherence of the topics, or that of every one, (K,).
+
+        Documents are those of training where none are given; ``options`` are those of
+        `cohmm.topics.coherence`.
+        """
+        fit = self._fitted()
+        reference = self._training("coherence") if documents is None else self.encode(documents)
+        each = coherence(fit.components, reference, measure, **options)
+        return each if by_topic else float(each.mean())
+
+    def top_words(self, n: int = 10) -> list[list[str]]:
+        """The ``n`` most probable words of every topic, the most probable first."""
+        fit = self._fitted()
+        return top_words(fit.components, fit.vocabulary, n)
+
+    # -- elsewhere ---------------------------------------------------------------------------
+
+    def to_frame(self, what: TopicTable, documents: Any = None, *, n_words: int = 10) -> Any:
+        """A pandas data frame, in long form; needs pandas.
+
+        ``what``: "topics" (share, expected run, coherence, top words), "words" (the ``n_words``
+        top words of every topic), "transitions"; of documents, those of training where none
+        are given: "documents" (the share of every topic), "tokens" (a topic for every word),
+        "segments" (runs of one topic).  A model read from a file has no coherence to show.
+
+        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
+        >>> topics.to_frame("tokens", ["oil corn"]).columns.tolist()
+        ['document', 'place', 'word', 'topic', 'probability']
+        """
+        return topic_frame(
+            what, self._fitted(), self._chains(), self._known(documents), n_words=n_words
+        )
+
+    def to_pyldavis(self, documents: Any = None) -> dict[str, Any]:
+        """The five arrays of ``pyLDAvis.prepare``, by name; documents of training by default.
+
+        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
+        >>> topics.to_pyldavis()["term_frequency"].tolist()  # of corn, gas, oil, wheat
+        [9, 9, 18, 18]
+        """
+        fit = self._fitted()
+        data = self._training("to_pyldavis") if documents is None else self.encode(documents)
+        return pyldavis_arrays(fit, data, self._chains().infer(data).shares)
+
+    def to_gensim(
+        self, documents: Any = None, *, n_words: int = 10, minimum_probability: float = 0.01
+    ) -> dict[str, Any]:
+        """What gensim's `LdaModel` would answer, as plain lists.
+
+        "topics" as ``show_topics(formatted=False)`` has them, (topic, [(word, probability)]);
+        "id2word"; and "document_topics" as ``get_document_topics``, of training by default:
+        a model read from a file has none.
+
+        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
+        >>> [words[0][0] for _, words in topics.to_gensim(n_words=2)["topics"]]
+        ['wheat', 'oil']
+        """
+        shares = self._known_shares(documents)
+        return gensim_lists(self._fitted(), shares, n_words, minimum_probability)
+
+    def to_octis(self, documents: Any = None, *, n_words: int = 10) -> dict[str, Any]:
+        """What a model of OCTIS returns, for its measures.
+
+        "topics", lists of top words; "topic-word-matrix", (K, V); "topic-document-matrix",
+        (K, D), of training by default: a model read from a file has none.
+
+        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
+        >>> topics.to_octis(n_words=2)["topic-document-matrix"].shape
+        (2, 18)
+        """
+        return octis_output(self._fitted(), self._known_shares(documents), n_words)
+
+    # -- files -------------------------------------------------------------------------------
+
+    def report(self, path: str | os.PathLike[str], documents: Any = None, **options: Any) -> None:
+        """Write a page that shows the topics, and ``documents`` word by word; no network needed.
+
+        Options are those of `cohmm.report.report_topics`.
+        """
+        from cohmm.report import report_topics
+
+        self._fitted()
+        report_topics(self, documents, path, **options)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, without the training documents."""
+        save_fit(path, self._fitted(), self.get_params())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> HTMM:
+        """Read a model that `save` wrote."""
+        fit, parameters = load_fit(path)
+        model = cls(**parameters)
+        model.fit_ = fit
+        return model
+
+    # -- inside ------------------------------------------------------------------------------
+
+    def _learn_words(self, X: Any) -> Documents:
+        return read_documents(X, **{name: getattr(self, name) for name in READING})
+
+    def _training(self, what: str) -> Documents:
+        self._fitted()
+        if not hasattr(self, "documents_"):
+            raise ValueError(
+                f"{what} needs the training documents, which a model read from a file has not"
+                + ("" if what == "partial_fit" else ": give documents")
+            )
+        return self.documents_
+
+    def _known(self, documents: Any) -> Documents | None:
+        """The documents, those of training where none are given, or None where there are none."""
+        if documents is None:
+            return getattr(self, "documents_", None)
+        return self.encode(documents)
+
+    def _known_shares(self, documents: Any) -> Floats | None:
+        known = self._known(documents)
+        return None if known is None else self._chains().infer(known).shares
+
+    def _chains(self) -> Chains:
+        return Chains.of(self._fitted(), self.chain)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fit_")
+
+    def _fitted(self) -> HTMMFit:
+        check_is_fitted(self)
+        return self.fit_
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._fitted().n_components
+
+    def __sklearn_tags__(self) -> Any:
+        """Documents are text."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def _joined(first: Documents, second: Documents) -> Documents:
+    return Documents(
+        np.concatenate([first.symbols, second.symbols]),
+        np.concatenate([first.offsets, first.n_words + second.offsets[1:]]),
+        first.vocabulary,
+    )
+
+
+def _seed(random_state: Any) -> int | None:
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    return cast("int | None", random_state)
+
+
+def _print_progress(step: Progress) -> None:
+    print(
+        f"pass {step.n_iter:5d}  objective {step.objective:.9f}  {step.seconds:.1f} s",
+        file=sys.stderr,
+    )

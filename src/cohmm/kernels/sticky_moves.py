@@ -1,0 +1,114 @@
+"""From which topic to which the words of documents go, by their sticky chains.
+
+With f, u, p and switch as in `cohmm.kernels.sticky_chains`, word t - 1 has topic i and word t
+topic j with the probability
+
+    xi_t(i, j) = f_{t-1}(i) ((1 - switch) [i = j] + switch p_j) u_t(j)
+
+of which the first part is a diagonal and the second an outer product.  Products of four words are
+added together: the table is then read and written a quarter as often, and its sums still have one
+order, whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cohmm.kernels.compiled import Floats, Ints, Part, kernel
+from cohmm.kernels.sticky_chains import backward, dot, forward, total, update
+
+TOGETHER = 4  # words; `_add_products` has them in writing
+
+
+@kernel
+def count_moves(
+    symbols: Ints,
+    offsets: Ints,
+    part: Part,
+    weights: Floats,
+    emission: Floats,
+    prior: Floats,
+    switch: float,
+    sweeps: int,
+    moves: Floats,
+) -> None:
+    """Add the expected transitions of documents to ``moves``, (K, K), from row to column.
+
+    p of a document begins at the prior's mean and takes ``sweeps`` steps of EM.
+    """
+    first, last = part
+    n = emission.shape[1]
+    longest = 1
+    for d in range(first, last):
+        longest = max(longest, offsets[d + 1] - offsets[d])
+    filtered, scales = np.empty((longest, n)), np.empty(longest)
+    room, drawn, p = np.empty((2, n)), np.empty(n), np.empty(n)
+    into, place = np.zeros((TOGETHER, n)), np.zeros(TOGETHER, np.int64)
+    mass = total(prior)
+    for d in range(first, last):
+        words = symbols[offsets[d] : offsets[d + 1]]
+        if len(words) < 2 or weights[d] == 0.0:
+            continue
+        for k in range(n):
+            p[k] = prior[k] / mass
+        for _ in range(sweeps):
+            forward(words, emission, p, switch, filtered, scales)
+            backward(words, emission, p, switch, filtered, scales, room, drawn)
+            update(p, prior, drawn)
+        forward(words, emission, p, switch, filtered, scales)
+        _add_moves(
+            words, emission, p, switch, weights[d], filtered, scales, room, into, place, moves
+        )
+
+
+@kernel
+def _add_moves(
+    words: Ints,
+    emission: Floats,
+    p: Floats,
+    switch: float,
+    weight: float,
+    filtered: Floats,
+    scales: Floats,
+    room: Floats,
+    into: Floats,
+    place: Ints,
+    moves: Floats,
+) -> None:
+    """The way back through one document, whose ``filtered`` are those of `forward`."""
+    n = len(p)
+    later, likely = room[0], room[1]
+    for k in range(n):
+        later[k] = 1.0
+    stay, waiting = 1.0 - switch, 0
+    for t in range(len(words) - 1, 0, -1):
+        row, before, to = emission[words[t]], filtered[t - 1], into[waiting]
+        inverse = 1.0 / scales[t]
+        for k in range(n):
+            likely[k] = row[k] * later[k] * inverse
+        again = switch * dot(p, likely)
+        for k in range(n):
+            later[k] = stay * likely[k] + again
+            to[k] = weight * switch * p[k] * likely[k]
+            moves[k, k] += weight * stay * before[k] * likely[k]
+        place[waiting] = t - 1
+        waiting += 1
+        if waiting == TOGETHER or t == 1:
+            for rest in range(waiting, TOGETHER):
+                into[rest] = 0.0
+                place[rest] = 0
+            _add_products(filtered, place, into, moves)
+            waiting = 0
+
+
+@kernel
+def _add_products(filtered: Floats, place: Ints, into: Floats, moves: Floats) -> None:
+    """``moves += filtered[place].T @ into``."""
+    n = len(moves)
+    f, g, h, i = filtered[place[0]], filtered[place[1]], filtered[place[2]], filtered[place[3]]
+    v, w, x, y = into[0], into[1], into[2], into[3]
+    for j in range(n):
+        a, b, c, d = f[j], g[j], h[j], i[j]
+        move = moves[j]
+        for k in range(n):
+            move[k] += (a * v[k] + b * w[k]) + (c * x[k] + d * y[k])

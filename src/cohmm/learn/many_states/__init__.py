@@ -1,0 +1,1 @@
+"""More states than symbols: from triples, and from longer windows."""

@@ -1,0 +1,177 @@
+"""More states than symbols, from triples: the paper's last theorem.
+
+    P(a, b, c) = sum_k pi_k L[a, k] M[b, k] R[c, k],    N < K <= N^2 / 16
+
+1. The decomposition is unique for generic M, though no factor has full column rank: `polyadic`.
+2. Theta = diag(pi) A solves M Theta = L diag(pi) and M Theta' = R diag(pi), and has zeros:
+   `joint_transitions`.
+3. With counts instead of the law itself: maximum likelihood of the triples from there, in M
+   and A, with a preference for zeros in A: `window_likelihood`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from cohmm.evidence.triples import Triples
+from cohmm.kernels.compiled import Floats
+from cohmm.learn.fit import Fit, Progress
+from cohmm.learn.many_states.joint_transitions import joint_transitions, undetermined
+from cohmm.learn.many_states.polyadic import EXACT as ROUNDING
+from cohmm.learn.many_states.polyadic import TINY, Factors, decompose
+from cohmm.learn.many_states.window_law import WindowLaw
+from cohmm.learn.many_states.window_likelihood import maximised
+from cohmm.learn.many_states.window_tangent import Chain
+from cohmm.learn.options import check_amounts, check_whole
+from cohmm.learn.pairs.pair_evidence import EvidenceWarning, needs
+from cohmm.model.sampling import generator
+
+DEPENDENT = 1e-9  # of the largest singular value
+AMBIGUOUS = 1e-3  # total variation between two answers that are equally good
+
+
+def overcomplete(
+    triples: Triples,
+    n_components: int,
+    *,
+    sparsity: float = 3.0,
+    n_init: int = 20,
+    max_iter: int = 200,
+    tol: float = 1e-2,
+    smoothing: float = 0.1,
+    random_state: int | None = None,
+    callback: Callable[[Progress], None] | None = None,
+) -> Fit:
+    """Learn an HMM with sparse transitions and up to N^2 / 16 states from triples.
+
+    The objective is the Kullback-Leibler divergence in nats a triple, and the term for
+    sparsity.  ``starts`` is of the decomposition: half the squared distance of the whitened laws
+    that each start left, which is near the divergence.
+
+    Parameters
+    ----------
+    triples : Triples
+        The evidence.
+    n_components : int
+        K.
+    sparsity : float
+        The weight of ``sum log(A + .1 / K)`` beside the log-likelihood of all triples, if they
+        were counted; 0 for plain maximum likelihood.
+    n_init : int
+        Starts of the decomposition, at most; the first that leaves nothing over is the last.
+    max_iter : int
+        Steps of maximum likelihood, at most.
+    tol : float
+        Stop where steps gain less log-likelihood than this, summed over all triples.
+    smoothing : float
+        As in `cohmm.learn.min_volume`; a law that was given gets none.
+    random_state : int, optional
+        Seed.
+    callback : function of a `Progress`, optional
+        Called with every step.
+
+    >>> from cohmm import HMM
+    >>> truth = HMM([.5, .5], [[.8, .2], [.2, .8]], [[.5, .3, .2], [.2, .3, .5]])
+    >>> exact = Triples.from_probability(truth.triple_probability())
+    >>> fit = overcomplete(exact, 2, random_state=0)
+    >>> all(distance < 1e-8 for distance in fit.model.distance(truth))
+    True
+    """
+    needs(Triples, triples, "overcomplete")
+    check_whole(n_components=n_components, max_iter=max_iter, n_init=n_init)
+    check_amounts(tol=tol, smoothing=smoothing, sparsity=sparsity)
+    rng = generator(random_state)
+    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
+        law = WindowLaw.of(triples)
+        _check_states(n_components, len(law.seen))
+        exact = np.isinf(law.n_windows)
+        factors, starts = _factors(law, n_components, n_init, rng)
+        theta = joint_transitions(*factors)
+        fit = maximised(
+            law,
+            [_chain(law, factors[0], theta)],
+            sparsity=sparsity,
+            max_iter=max_iter,
+            tol=tol,
+            smoothing=smoothing,
+            callback=callback,
+        )
+        if exact:
+            _check_unique(fit, factors, rng)
+    return replace(fit, starts=starts)
+
+
+def _factors(
+    law: WindowLaw, k: int, n_init: int, rng: np.random.Generator
+) -> tuple[Factors, tuple[float, ...]]:
+    """M, L diag(pi) and R diag(pi), (n, K) each, their rows over the root of the frequency.
+
+    And half the squared distance to the law, whitened so, that every start left.
+    """
+    root = np.sqrt(law.frequency)
+    white = law.probability / (root[:, None, None] * root[:, None] * root)
+    # Of a law whitened so, every count has a variance of about one over the number of counts.
+    size = float(np.vdot(white, white))
+    noise = 0.5 * white.size / (law.n_windows * size)
+    found = decompose(white, k, rng, n_init, max(noise, ROUNDING))
+    columns = [np.maximum(u, 0.0) * root[:, None] for u in found.factors]
+    sums = [np.maximum(u.sum(axis=0), TINY) for u in columns]
+    pi = sums[0] * sums[1] * sums[2]
+    before, m, after = (u / (total * root[:, None]) for u, total in zip(columns, sums, strict=True))
+    pi = pi / pi.sum()
+    return (m, before * pi, after * pi), tuple(size * misfit for misfit in found.starts)
+
+
+def _chain(law: WindowLaw, white: Floats, theta: Floats) -> Chain:
+    """M and A; a state that noise left without a successor goes anywhere."""
+    a = np.where(theta.sum(axis=1)[:, None] > 0, theta, theta.sum(axis=0))
+    a = a / a.sum(axis=1)[:, None]
+    m = white * np.sqrt(law.frequency)[:, None]
+    m = np.where(m.sum(axis=0) > 0, m, law.frequency[:, None])
+    return Chain.start(m / m.sum(axis=0), a)
+
+
+def _check_states(k: int, n: int) -> None:
+    most = max(n, n * n // 16)
+    if k > most:
+        tau = 1
+        while n > 1 and n**tau < k:
+            tau += 1
+        longer = f"count_windows(X, tau={tau})" if tau > 1 else "count_windows(X)"
+        raise ValueError(
+            f"n_components={k} states cannot be learned from triples of {n} symbols, but "
+            f"{most} at most (N^2 / 16, or N): count longer windows, {longer}, and learn from "
+            "them with cohmm.learn.grouped"
+        )
+
+
+def _check_unique(fit: Fit, factors: Factors, rng: np.random.Generator) -> None:
+    """Warn where another model has the same law of triples."""
+    n, k = factors[0].shape
+    values = np.linalg.svd(fit.model.transmat, compute_uv=False)
+    if fit.n_iter > 1:
+        trouble = (
+            f"no decomposition of these triples gives a model of {k} states: it is not unique, "
+            "as where transitions of states are linearly dependent, or was missed; what maximum "
+            f"likelihood made of it is {fit.divergence:.2g} nats a triple from their law"
+        )
+    elif values[-1] < DEPENDENT * values[0]:
+        trouble = (
+            "these triples do not determine the model: the transitions of its states are "
+            "linearly dependent, and states that come before or after the same may be mixed up"
+        )
+    elif k > n and (apart := undetermined(*factors, rng)) > AMBIGUOUS:
+        trouble = (
+            "these triples do not determine the transitions, only the emissions: there are too "
+            f"few zeros among the transitions for {k} states of {n} symbols (another answer "
+            f"differs by {apart:.2g} in total variation)"
+        )
+    else:
+        return
+    advice = "longer windows tell more: count_windows, cohmm.learn.grouped"
+    warnings.warn(f"{trouble}; {advice}", EvidenceWarning, stacklevel=3)

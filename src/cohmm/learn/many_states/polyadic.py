@@ -1,0 +1,223 @@
+"""Canonical polyadic decomposition with more terms than any side of the tensor.
+
+    minimise    1/2 |cube - sum_k u_k x v_k x w_k|^2
+
+Simultaneous diagonalisation needs two factors of full column rank, which they cannot have
+here.  Gauss-Newton finds the terms all the same, from random starts: first with factors that
+are squares, hence non-negative, then without, where the objective is a square near its
+minimum and goes to rounding.  What it misses is a rare term or two, for which others stand
+twice: those are drawn again, the rest being kept, until nothing is missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from cohmm.kernels.compiled import Floats
+from cohmm.learn.many_states.gauss_newton import Local, descend
+
+OTHERS = ((1, 2), (0, 2), (0, 1))
+EXACT = 1e-24  # half the squared misfit of a cube of norm one, at rounding
+SQUARES = 100  # steps with squares, at most
+FREE = 200
+PATIENCE = 20
+DRAWN_AGAIN = 3  # terms, at most, in a restart
+SMALL = 0.3  # of a fresh term's factors, so as not to disturb the others
+LEAST = 1e-4  # of the mean: a square that is zero would stay so
+TINY = 1e-300
+
+Factors = tuple[Floats, Floats, Floats]
+
+
+class Polyadic(NamedTuple):
+    """Terms of a decomposition."""
+
+    factors: Factors
+    """(I, K), (J, K) and (L, K)."""
+    misfit: float
+    """Half the squared distance to the cube, relative to its squared norm."""
+    starts: tuple[float, ...]
+    """The misfit of every start, the best of which was kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class Misfit:
+    """Half the squared distance of a cube to the terms, as a `Problem`.
+
+    With ``squares``, a step is one of the square roots of the factors.
+    """
+
+    cube: Floats
+    squares: bool
+
+    @cached_property
+    def _unfolded(self) -> Factors:
+        a, b, c = (np.moveaxis(self.cube, axis, 0).reshape(n, -1) for axis, n in self._axes)
+        return a, b, c
+
+    @property
+    def _axes(self) -> list[tuple[int, int]]:
+        return list(enumerate(self.cube.shape))
+
+    def objective(self, point: Factors) -> float:
+        """1/2 |cube - terms|^2."""
+        rest = self._unfolded[0] - point[0] @ products(point[1], point[2]).T
+        return 0.5 * float(np.vdot(rest, rest))
+
+    def local(self, point: Factors) -> Local:
+        """Gradient and J'J; both need Gram matrices alone."""
+        grams = [u.T @ u for u in point]
+        weights = [grams[i] * grams[j] for i, j in OTHERS]
+        chain = [2 * np.sqrt(u) if self.squares else np.ones_like(u) for u in point]
+        gradient = [
+            s * (u @ w - cube @ products(point[i], point[j]))
+            for u, w, s, cube, (i, j) in zip(
+                point, weights, chain, self._unfolded, OTHERS, strict=True
+            )
+        ]
+
+        def curvature(x: Floats) -> Floats:
+            moves = [s * part for s, part in zip(chain, self._parts(x, point), strict=True)]
+            inner = [u.T @ move for u, move in zip(point, moves, strict=True)]
+            out = [
+                chain[axis]
+                * (
+                    moves[axis] @ weights[axis]
+                    + point[axis] @ (inner[i] * grams[j] + inner[j] * grams[i]).T
+                )
+                for axis, (i, j) in enumerate(OTHERS)
+            ]
+            return _flat(out)
+
+        def preconditioner(damping: float) -> Callable[[Floats], Floats]:
+            ridge = damping * np.eye(len(grams[0]))
+            if self.squares:  # a block a row of each factor
+                blocks = [
+                    np.linalg.inv(s[:, :, None] * w * s[:, None, :] + ridge)
+                    for s, w in zip(chain, weights, strict=True)
+                ]
+            else:
+                blocks = [np.linalg.inv(w + ridge) for w in weights]
+
+            def precondition(r: Floats) -> Floats:
+                parts = zip(blocks, self._parts(r, point), strict=True)
+                if self.squares:
+                    return _flat([(block @ part[:, :, None])[:, :, 0] for block, part in parts])
+                return _flat([part @ block for block, part in parts])
+
+            return precondition
+
+        scale = float(np.mean([w.trace() / len(w) for w in weights]))
+        return Local(_flat(gradient), curvature, preconditioner, scale)
+
+    def moved(self, point: Factors, step: Floats) -> Factors:
+        """The point after a step, each term's scale shared by its three factors."""
+        parts = zip(point, self._parts(step, point), strict=True)
+        if self.squares:
+            return balanced([(np.sqrt(u) + part) ** 2 for u, part in parts])
+        return balanced([u + part for u, part in parts])
+
+    def _parts(self, x: Floats, point: Factors) -> list[Floats]:
+        cuts = np.cumsum([u.size for u in point])[:-1]
+        return [part.reshape(u.shape) for part, u in zip(np.split(x, cuts), point, strict=True)]
+
+
+def decompose(
+    cube: Floats, n_terms: int, rng: np.random.Generator, n_init: int, enough: float = EXACT
+) -> Polyadic:
+    """Terms with non-negative factors, from ``n_init`` starts at most.
+
+    A start with a misfit below ``enough`` is the last.  The first is random; the others keep
+    most terms of the best so far (a rare term that it missed was found at the first or second
+    restart that way, and at the eighth to never from a start that is all random).
+    """
+    norm = float(np.linalg.norm(cube))
+    cube = cube / norm
+    best, misfits = _solved(cube, _random(cube, n_terms, rng), enough), []
+    misfits.append(best[1])
+    while best[1] > enough and len(misfits) < n_init:
+        found = _solved(cube, _some_again(cube, best[0], rng), enough)
+        misfits.append(found[1])
+        if found[1] < best[1]:
+            best = found
+    u, v, w = best[0]
+    return Polyadic((u * norm, v, w), best[1], tuple(misfits))
+
+
+def refined(cube: Floats, factors: Factors) -> Factors:
+    """Given terms, improved without constraints."""
+    norm = float(np.linalg.norm(cube))
+    u, v, w = factors
+    (u, v, w), *_ = _free(cube / norm, balanced((u / norm, v, w)), EXACT)
+    return u * norm, v, w
+
+
+def _solved(cube: Floats, begin: Factors, enough: float) -> tuple[Factors, float]:
+    found, misfit, *_ = descend(
+        Misfit(cube, squares=True),
+        begin,
+        max_iter=SQUARES,
+        tol=1e-3,
+        patience=PATIENCE,
+        relative=True,
+        enough=EXACT,
+    )
+    if enough > EXACT:  # with noise, what the constraint costs is what it is for
+        return found, misfit
+    return _free(cube, found, EXACT)
+
+
+def _free(cube: Floats, begin: Factors, enough: float) -> tuple[Factors, float]:
+    found, misfit, *_ = descend(
+        Misfit(cube, squares=False),
+        begin,
+        max_iter=FREE,
+        tol=1e-2,
+        patience=PATIENCE,
+        relative=True,
+        enough=enough,
+    )
+    return found, misfit
+
+
+def _random(cube: Floats, n_terms: int, rng: np.random.Generator) -> Factors:
+    u, v, w = (rng.exponential(size=(n, n_terms)) for n in cube.shape)
+    model = (products(u, v) @ w.T).reshape(cube.shape)
+    return balanced((u * (np.vdot(cube, model) / np.vdot(model, model)), v, w))
+
+
+def _some_again(cube: Floats, factors: Factors, rng: np.random.Generator) -> Factors:
+    """The same terms but for a few: at random, half the time the smallest among them."""
+    k = factors[0].shape[1]
+    chosen = rng.choice(k, rng.integers(1, min(DRAWN_AGAIN, k) + 1), replace=False)
+    if rng.random() < 0.5:
+        sizes = np.prod([np.linalg.norm(u, axis=0) for u in factors], axis=0)
+        chosen[0] = int(sizes.argmin())
+    again = []
+    for u, fresh in zip(factors, _random(cube, k, rng), strict=True):
+        kept = np.maximum(u, 0) + LEAST * np.abs(u).mean()
+        kept[:, chosen] = SMALL * fresh[:, chosen]
+        again.append(kept)
+    return again[0], again[1], again[2]
+
+
+def products(a: Floats, b: Floats) -> Floats:
+    """a_k x b_k as columns, (I J, K)."""
+    return np.asarray((a[:, None, :] * b).reshape(-1, a.shape[1]))
+
+
+def balanced(factors: Sequence[Floats]) -> Factors:
+    """The same terms, the columns of a term scaled to one length."""
+    lengths = [np.maximum(np.linalg.norm(u, axis=0), TINY) for u in factors]
+    mean = (lengths[0] * lengths[1] * lengths[2]) ** (1 / 3)
+    u, v, w = (u * (mean / length) for u, length in zip(factors, lengths, strict=True))
+    return u, v, w
+
+
+def _flat(parts: Sequence[Floats]) -> Floats:
+    return np.concatenate([part.ravel() for part in parts])

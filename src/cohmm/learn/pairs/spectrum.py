@@ -1,0 +1,131 @@
+"""How many states a pair law can show, and the space that their emissions span.
+
+W = D^-1/2 Omega D^-1/2, with D the frequencies of the symbols, has one singular value of 1,
+those of the chain, and noise.  Were the symbols independent, the largest of the noise would
+be near 2 sqrt(N / T) for T pairs (the edge of the law of Marchenko and Pastur): a state whose
+singular value does not stand above that floor cannot be told from chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.pairs.pair_law import PairLaw
+
+EDGE = 2.05
+LARGEST_DENSE = 1500
+MOST_SYMBOLS = 5000  # rare symbols have noisy rows: the space is found on the frequent ones
+LEAST_COUNT = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Singular values of a whitened pair law, the largest first, and their noise floor.
+
+    ``n_detectable`` of the values stand above the floor: so many states the data can show.
+    """
+
+    values: Floats
+    floor: float
+
+    @property
+    def n_detectable(self) -> int:
+        """How many states stand out from the noise."""
+        return max(1, int((self.values > self.floor).sum()))
+
+
+def frequent_symbols(law: PairLaw, n_pairs: float) -> Ints:
+    """Symbols frequent enough for their rows to be trusted, in ascending order."""
+    order = np.argsort(-law.frequency, kind="stable")[:MOST_SYMBOLS]
+    trusted = law.frequency[order] * n_pairs >= LEAST_COUNT
+    if trusted.sum() < min(len(order), LEAST_COUNT):
+        trusted = law.frequency[order] > 0
+    return np.sort(order[trusted])
+
+
+def spectrum(law: PairLaw, n_pairs: float, most: int) -> Spectrum:
+    """The singular values of a whitened pair law, at most ``most`` of a large one."""
+    symbols = frequent_symbols(law, n_pairs)
+    whitened, _ = _whitened(law, symbols)
+    floor = EDGE * np.sqrt(len(symbols) / n_pairs)
+    if len(symbols) <= LARGEST_DENSE:
+        values = np.linalg.svd(_dense(whitened), compute_uv=False)
+    else:
+        wanted = min(most, len(symbols) - 1)
+        values, _ = _largest_pairs([whitened], wanted, both=False)
+    return Spectrum(np.asarray(values, np.float64), float(floor))
+
+
+def whitened_basis(
+    laws: list[PairLaw], weights: list[float], n_pairs: float, k: int
+) -> tuple[Floats, Ints]:
+    """A basis (n, k) of the space that the columns of M span, on the symbols returned.
+
+    The top left singular vectors of [W, W'], of all laws side by side, each times its weight,
+    times D^1/2; only the range matters, so that Omega may be neither symmetric nor definite.
+    D^1/2 1 is known to be one of them, since M pi is the frequencies; taking it as given keeps
+    it apart from others of singular value one, which a periodic chain has.
+    """
+    symbols = frequent_symbols(laws[0], n_pairs)
+    if len(symbols) < k:
+        symbols = np.flatnonzero(laws[0].frequency > 0)
+    parts = [_whitened(law, symbols) for law in laws]
+    scale = parts[0][1]
+    known = scale / np.linalg.norm(scale)
+    matrices = [matrix * weight for (matrix, _), weight in zip(parts, weights, strict=True)]
+    if k == 1:
+        vectors = np.empty((len(symbols), 0))
+    elif len(symbols) <= LARGEST_DENSE:
+        both = np.hstack([side for matrix in map(_dense, matrices) for side in (matrix, matrix.T)])
+        both -= np.outer(known, known @ both)
+        vectors = np.linalg.svd(both, full_matrices=False)[0][:, : k - 1]
+    else:
+        _, vectors = _largest_pairs(matrices, k - 1, both=True, known=known)
+    return scale[:, None] * np.column_stack([known, vectors]), symbols
+
+
+def _whitened(law: PairLaw, symbols: Ints) -> tuple[Any, Floats]:
+    scale = np.sqrt(law.frequency[symbols])
+    omega = law.submatrix(symbols)
+    if sparse.issparse(omega):
+        diagonal = sparse.diags_array(1 / scale)
+        return (diagonal @ omega @ diagonal).tocsr(), scale
+    return omega / np.outer(scale, scale), scale
+
+
+def _dense(matrix: Any) -> Floats:
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
+
+
+def _largest_pairs(
+    matrices: list[Any], k: int, both: bool, known: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Largest singular values and left vectors of the matrices (and transposes) side by side.
+
+    A direction that is ``known`` is left out.
+    """
+    n = matrices[0].shape[0]
+
+    def apart(x: Floats) -> Floats:
+        return x if known is None else x - np.multiply.outer(known, known @ x)
+
+    def gram(x: Floats) -> Floats:
+        x = apart(x)
+        total = np.zeros_like(x)
+        for matrix in matrices:
+            total += matrix @ (matrix.T @ x)
+            if both:
+                total += matrix.T @ (matrix @ x)
+        return apart(total)
+
+    start = np.random.default_rng(0).normal(size=n)  # ARPACK would draw its own
+    operator = LinearOperator((n, n), matvec=gram, matmat=gram, dtype=np.float64)
+    squares, vectors = eigsh(operator, k, v0=start)
+    order = np.argsort(-squares)
+    return np.sqrt(np.maximum(squares[order], 0)), vectors[:, order]

@@ -1,0 +1,1 @@
+"""From the sequences themselves: maximum likelihood."""

@@ -1,0 +1,201 @@
+"""Maximum likelihood from a good start, in tens of passes over the evidence.
+
+Rounds of quasi-Newton steps in the coordinates of `square_roots`.  Between two
+rounds the curvature is taken anew, and entries that have come down to zero but would now
+gain from growing are set to a small value: in a square root, zero has no slope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.sequences.likelihood import Likelihood, visits
+from cohmm.learn.sequences.quasi_newton import Evaluated, minimise
+from cohmm.learn.sequences.square_roots import SquareRoots
+from cohmm.model.hmm import HMM
+from cohmm.model.inference import Counts
+
+REVIVED = 1e-4
+LEAST = 1e-12
+CAUTION = 2.0  # what is left turns out to be so much more than the series says
+_NOTHING = Counts(np.zeros(0), np.zeros(0), np.zeros(0))
+
+
+class Prior(NamedTuple):
+    """What is added to the log-likelihood of all symbols.
+
+    ``starts`` pseudo-counts of the first states, and a penalty on emissions that are not zero,
+    - sparsity * sum log(M + floor).
+    """
+
+    starts: Floats | float = 0.0
+    sparsity: float = 0.0
+    floor: float = 1.0
+
+    def log_density(self, model: HMM) -> float:
+        """Up to a constant."""
+        total = 0.0
+        if np.any(self.starts):
+            total += float(np.sum(self.starts * np.log(np.maximum(model.startprob, 1e-300))))
+        if self.sparsity:
+            total -= self.sparsity * float(np.log(model.emissionprob + self.floor).sum())
+        return total
+
+    def added_to(self, counts: Counts, model: HMM, share: float) -> Counts:
+        """Counts a symbol, with the prior's: its gradient times the probabilities."""
+        emissions = counts.emissions
+        if self.sparsity:
+            m = model.emissionprob
+            emissions = emissions - share * self.sparsity * m / (m + self.floor)
+        return Counts(counts.starts + share * self.starts, counts.transitions, emissions)
+
+
+class Target(NamedTuple):
+    """What is maximised, of ``units`` symbols or windows."""
+
+    likelihood: Likelihood
+    units: float
+    symbols: float
+    """How many symbols a unit has."""
+    start_weight: float
+    prior: Prior
+    windows: Callable[[], Ints]
+    """A sample of windows, for the curvature."""
+
+
+class Ascent(NamedTuple):
+    """Where it led."""
+
+    model: HMM
+    converged: bool
+    n_iter: int
+    """Passes over the evidence."""
+    visited: Floats
+    """The share of all places that each state is expected to be at, (K,)."""
+
+
+Report = Callable[[int, float, float], None]
+"""Called with the number of passes, the objective and the log-likelihood, as the first falls."""
+
+
+def ascend(
+    target: Target,
+    model: HMM,
+    *,
+    passes: int,
+    max_iter: int,
+    tol: float,
+    report: Report | None = None,
+) -> Ascent:
+    """Rounds of so many ``passes`` until what is left to gain seems to be less than ``tol``.
+
+    ``tol`` is a share of a nat for every parameter, in the log-likelihood of all the evidence:
+    the estimate is then that much closer to the maximum than to the truth.  What is left is
+    judged by how the gains of the rounds shrink.
+    """
+    enough = tol * n_parameters(model) / target.units
+    climb = _Climb(target, model, report)
+    gains: list[float] = []
+    revive = True
+    while climb.used < max_iter:
+        before, left = climb.best.objective, max_iter - climb.used
+        _round(climb, min(passes, left), enough / passes, revive)
+        gain = before - climb.best.objective
+        if gain <= 0 and revive and left >= passes:
+            revive = False  # what was set to a small value may have cost more than the round gave
+            continue
+        gains.append(gain)
+        if left >= passes and _left_to_gain(gains) < enough:
+            return climb.end(converged=True)
+    return climb.end(converged=False)
+
+
+def n_parameters(model: HMM) -> int:
+    """Of starts, transitions and emissions together."""
+    return model.n_components * (1 + model.n_components + model.n_symbols)
+
+
+class _Visited(NamedTuple):
+    """A model that was tried, and what it gave."""
+
+    model: HMM
+    objective: float
+    counts: Counts
+
+
+class _Climb:
+    """Evaluates models, remembers the best, and counts the passes."""
+
+    def __init__(self, target: Target, model: HMM, report: Report | None):
+        self.target = target
+        self.report = report
+        self.used = 0
+        self.best = _Visited(model, np.inf, _NOTHING)
+        self.evaluate(model)
+
+    def evaluate(self, model: HMM) -> _Visited:
+        prior, share = self.target.prior, 1 / self.target.units
+        found = self.target.likelihood.expected(model)
+        self.used += 1
+        value = -found.log_likelihood - share * prior.log_density(model)
+        visited = _Visited(model, value, prior.added_to(found.counts, model, share))
+        if value < self.best.objective:
+            self.best = visited
+            if self.report is not None:
+                self.report(self.used, value, found.log_likelihood)
+        return visited
+
+    def end(self, *, converged: bool) -> Ascent:
+        return Ascent(self.best.model, converged, self.used, visits(self.best.counts))
+
+
+def _round(climb: _Climb, passes: int, tol: float, revive: bool) -> None:
+    """Quasi-Newton steps from the best model so far, with a curvature of its own."""
+    best, target = climb.best, climb.target
+    model = revived(best.model, best.counts) if revive else best.model
+    chart = SquareRoots.around(model, visits(best.counts), target.start_weight)
+
+    def objective(point: Floats) -> tuple[float, Floats]:
+        visited = climb.evaluate(chart.model(point))
+        return visited.objective, -chart.gradient(point, visited.model, visited.counts)
+
+    begin = chart.of(model)
+    precondition = chart.preconditioner(begin, model, best.counts, target.windows(), target.symbols)
+    minimise(objective, Evaluated(begin, *objective(begin)), precondition, passes - 1, tol)
+
+
+def _left_to_gain(gains: list[float]) -> float:
+    """The rest of the geometric series that the last two gains belong to."""
+    if gains[-1] <= 0:
+        return 0.0
+    if len(gains) < 2 or gains[-1] >= gains[-2]:
+        return np.inf
+    return CAUTION * gains[-1] ** 2 / (gains[-2] - gains[-1])
+
+
+def revived(model: HMM, counts: Counts) -> HMM:
+    """``model`` with more of the small entries whose growth raises the likelihood.
+
+    As much as Newton's step along the entry would give, with the curvature that it has if all
+    occurrences of the symbol are alike, and `REVIVED` at most: more than that would cost what
+    a whole round gains.
+    """
+
+    def one(table: Floats, count: Floats) -> Floats:
+        total = np.maximum(count.sum(axis=-1, keepdims=True), LEAST)
+        ratio = np.divide(count, table, out=np.zeros_like(count), where=table > 0) / total
+        ratio = np.maximum(ratio, 1.0)
+        step = count.sum(axis=0) / total * (ratio - 1) / ratio**2
+        table = np.where(table > 0, np.maximum(table, np.minimum(step, REVIVED)), table)
+        return np.asarray(table / table.sum(axis=-1, keepdims=True))
+
+    return HMM(
+        model.startprob,
+        one(model.transmat, counts.transitions),
+        one(model.emissionprob, counts.emissions),
+        model.vocabulary,
+    )

@@ -1,0 +1,169 @@
+"""Baum and Welch's algorithm: maximum likelihood by EM on the sequences themselves.
+
+    E  expected starts, transitions and emissions, by forward-backward
+    M  each in proportion to its expected count, and the prior's pseudo-counts
+
+O(K^2 T) an iteration, threaded over and within sequences; memory does not grow with T.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cohmm.data.sequences import Sequences
+from cohmm.kernels.compiled import Floats
+from cohmm.learn.fit import Fit, Progress, prevalence_of
+from cohmm.learn.options import check_amounts, check_whole
+from cohmm.learn.pairs.pair_evidence import needs_sequences
+from cohmm.model.hmm import HMM
+from cohmm.model.inference import Counts
+from cohmm.model.sampling import generator
+
+
+class PseudoCounts(NamedTuple):
+    """What every start, transition and emission is counted before the data is seen.
+
+    Dirichlet's density with parameters one larger, so that none is maximum likelihood.
+    """
+
+    start: float = 0.0
+    transition: float = 0.0
+    emission: float = 0.0
+
+
+def baum_welch(
+    X: Any,
+    n_components: int | None = None,
+    lengths: Iterable[int] | None = None,
+    *,
+    prior: PseudoCounts = PseudoCounts(),  # noqa: B008  (a value)
+    max_iter: int = 500,
+    tol: float = 1e-2,
+    n_init: int = 1,
+    random_state: int | None = None,
+    start: HMM | None = None,
+    callback: Callable[[Progress], None] | None = None,
+) -> Fit:
+    """Learn an HMM from sequences.
+
+    Parameters
+    ----------
+    X, lengths
+        The sequences, as `Sequences.of` reads them.
+    n_components : int
+        Number of states; that of ``start``, where it is given.
+    prior : PseudoCounts
+        Added to the expected counts.
+    max_iter : int
+        Passes over the data, at most, from each start.
+    tol : float
+        Stop when an iteration gains less log-likelihood than this, over all the data.
+    n_init : int
+        Random starts; the best objective is kept.
+    random_state : int, optional
+        Seed.
+    start : HMM, optional
+        Where to start, instead of at random; what is zero there stays zero.
+    callback : function of a `Progress`, optional
+        Called with every iteration.
+
+    >>> truth = HMM([.5, .5], [[.9, .1], [.1, .9]], [[.8, .2, 0], [0, .2, .8]])
+    >>> y, _ = truth.sample(5000, random_state=0)
+    >>> baum_welch(y, 2, random_state=0).model.distance(truth).emission < 0.05
+    True
+    """
+    needs_sequences(X, "baum_welch")
+    check_whole(max_iter=max_iter, n_init=n_init)
+    check_amounts(tol=tol, **{f"prior.{name}": value for name, value in prior._asdict().items()})
+    if start is not None:
+        if n_components not in (None, start.n_components):
+            raise ValueError(f"start has {start.n_components} states, n_components={n_components}")
+        data, begins = start.encode(X, lengths), [start]
+    else:
+        if n_components is None:
+            raise ValueError("n_components is missing: how many states, where no start is given?")
+        check_whole(n_components=n_components)
+        data = Sequences.of(X, lengths)
+        rngs = generator(random_state).spawn(n_init)
+        begins = [random_start(data, n_components, rng) for rng in rngs]
+    runs = [_run(data, begin, prior, max_iter, tol, callback) for begin in begins]
+    best = min(runs, key=lambda fit: fit.objective)
+    order = np.argsort(-prevalence_of(best.model), kind="stable")
+    return replace(
+        best,
+        model=best.model.with_states(order),
+        starts=tuple(fit.objective for fit in runs),
+    )
+
+
+def random_start(data: Sequences, n_components: int, rng: np.random.Generator) -> HMM:
+    """Random transitions, and emissions that are the symbols' frequencies, each times a draw."""
+    frequency = np.bincount(data.symbols[data.symbols >= 0], minlength=data.n_symbols)
+    emission = rng.exponential(size=(n_components, data.n_symbols)) * frequency
+    transmat = rng.exponential(size=(n_components, n_components))
+    return HMM(
+        np.full(n_components, 1 / n_components),
+        transmat / transmat.sum(axis=1, keepdims=True),
+        emission / emission.sum(axis=1, keepdims=True),
+        data.vocabulary,
+    )
+
+
+def _run(
+    data: Sequences,
+    model: HMM,
+    prior: PseudoCounts,
+    max_iter: int,
+    tol: float,
+    callback: Callable[[Progress], None] | None,
+) -> Fit:
+    n = len(data.symbols)
+    began = time.perf_counter()
+    history: list[Progress] = []
+    best = model
+    for n_iter in range(1, max_iter + 1):
+        log_prob, counts = model.expected_counts(data)
+        objective = -(log_prob + _log_density(model, prior)) / n
+        gain = history[-1].objective - objective if history else np.inf
+        if gain >= 0:  # it falls short of that by rounding alone, at the end
+            best = model
+            seconds = time.perf_counter() - began
+            history.append(Progress(n_iter, objective, -log_prob / n, seconds=seconds))
+            if callback is not None:
+                callback(history[-1])
+        if gain * n < tol or gain <= 0:
+            return Fit(best, True, tuple(history), (history[-1].objective,))
+        model = _maximised(model, counts, prior)
+    return Fit(best, False, tuple(history), (history[-1].objective,))
+
+
+def _maximised(model: HMM, counts: Counts, prior: PseudoCounts) -> HMM:
+    """The M step.  A state that was never visited keeps what it had."""
+
+    def one(count: Floats, pseudo: float, table: Floats) -> Floats:
+        count = count + pseudo * (table > 0)
+        total = count.sum(axis=-1, keepdims=True)
+        return np.asarray(np.where(total > 0, count / np.where(total > 0, total, 1.0), table))
+
+    return HMM(
+        one(counts.starts, prior.start, model.startprob),
+        one(counts.transitions, prior.transition, model.transmat),
+        one(counts.emissions, prior.emission, model.emissionprob),
+        model.vocabulary,
+    )
+
+
+def _log_density(model: HMM, prior: PseudoCounts) -> float:
+    tables = (model.startprob, model.transmat, model.emissionprob)
+    return float(
+        sum(
+            pseudo * np.log(table[table > 0]).sum()
+            for pseudo, table in zip(prior, tables, strict=True)
+            if pseudo > 0
+        )
+    )

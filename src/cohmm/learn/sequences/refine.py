@@ -1,0 +1,211 @@
+"""From the pair estimate to maximum likelihood.
+
+Pairs do not say all that sequences say.  Two stages climb from what they do say:
+
+1. the likelihood of windows of three, whose cost does not depend on the length of the data;
+2. the likelihood of the sequences themselves, in some tens of forward-backward passes.
+
+Both by `cohmm.learn.sequences.ascent`.  Baum and Welch's steps need many hundreds of passes for the
+same: from a good start it is slow convergence that is in the way, not local optima.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from cohmm.data.sequences import Sequences
+from cohmm.evidence.triples import MOST_SYMBOLS, Triples, triple_counts
+from cohmm.kernels.compiled import Floats
+from cohmm.learn.fit import PRIOR_STARTS, Fit, Progress, prevalence_of, smoothed
+from cohmm.learn.options import check_amounts, check_whole
+from cohmm.learn.pairs.pair_evidence import EvidenceWarning, needs_sequences
+from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
+from cohmm.learn.sequences.likelihood import SequenceLikelihood, WindowLikelihood, visits
+from cohmm.learn.sequences.square_roots import sample_windows
+from cohmm.learn.triples.triple_law import TripleLaw
+from cohmm.model.hmm import HMM
+
+WINDOW_PASSES = 20
+WINDOW_ROUNDS = 8
+WINDOW_TOL = 1e-3
+PASSES = 10
+MAX_ITER = 60
+OPENING = 0.01  # every emission gets this share of a uniform one to begin with
+FLOOR = 0.3  # over N: where the sparsity prior ends to prefer zeros
+WORTHWHILE = 4e9  # T K^2: about a minute of one core
+MOST_DISTINCT = 1.0  # triples a symbol
+
+
+@dataclass(frozen=True)
+class RefinedFit(Fit):
+    """A model taken to maximum likelihood.
+
+    Parameters
+    ----------
+    before : HMM
+        Where it started.
+    gained : float
+        Log-likelihood gained since, nats a symbol, smoothing included.
+    window_passes : int
+        Passes over the triples; 0 where they would have saved nothing.
+    length : int
+        Symbols in the data, the missing included: what the objective is a share of.
+    """
+
+    before: HMM = field(repr=False)
+    gained: float
+    window_passes: int
+    length: int
+
+
+def refine(
+    model: HMM,
+    data: Sequences,
+    *,
+    triples: Triples | None = None,
+    sparsity: float = 0.0,
+    smoothing: float = 0.1,
+    max_iter: int = MAX_ITER,
+    tol: float = 1e-3,
+    random_state: int | None = None,
+    callback: Callable[[Progress], None] | None = None,
+) -> RefinedFit:
+    """Take a model to the maximum of the likelihood of ``data``.
+
+    Parameters
+    ----------
+    model : HMM
+        The start, such as the pair estimate; an entry that is zero stays zero.
+    data : Sequences
+        The evidence.
+    triples : Triples, optional
+        Its triples, where they have been counted already.
+    sparsity : float
+        Weight of a prior for emissions with zeros, - sparsity * sum log(M + .3 / N): 1 helps
+        where most symbols are foreign to most states, and harms where they are not.
+    smoothing : float
+        Pseudo-observations of each symbol in each state that the model is given at the end.
+    max_iter : int
+        Passes over the sequences, at most.
+    tol : float
+        Stop when less than this share of a nat is left to gain for every parameter.
+    random_state : int, optional
+        Seed of the sample that curvature is estimated from.
+    callback : function of a `Progress`, optional
+        Called with every pass over the sequences that led further.
+
+    >>> from cohmm import count_pairs
+    >>> from cohmm.datasets.synthetic import random_hmm
+    >>> from cohmm.learn.pairs.min_volume import min_volume
+    >>> truth = random_hmm(20, 3, stay=.5, random_state=0)
+    >>> data = Sequences.of(truth.sample(20_000, random_state=0)[0])
+    >>> rough = min_volume(count_pairs(data), 3, random_state=0).model
+    >>> fine = refine(rough, data, random_state=0)
+    >>> fine.converged and fine.gained > 0
+    True
+    >>> fine.model.distance(truth).transition < rough.distance(truth).transition
+    True
+    """
+    check_amounts(sparsity=sparsity, smoothing=smoothing, tol=tol)
+    check_whole(max_iter=max_iter)
+    needs_sequences(data, "refine")
+    data = model.encode(data)
+    if triples is not None and (triples.n_symbols, triples.vocabulary) != (
+        model.n_symbols,
+        model.vocabulary,
+    ):
+        raise ValueError(f"{triples} are not of the symbols of {model}: count those of the data")
+    rng = np.random.default_rng(random_state)
+    began = time.perf_counter()
+    history: list[Progress] = []
+    n, n_sequences = len(data.symbols), len(data)
+
+    def report(used: int, objective: float, log_likelihood: float) -> None:
+        seconds = time.perf_counter() - began
+        history.append(Progress(used, objective, -log_likelihood, seconds=seconds))
+        if callback is not None:
+            callback(history[-1])
+
+    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
+        likelihood = SequenceLikelihood(data)
+        first = likelihood.expected(model)
+        visited = visits(first.counts)
+        target = Target(
+            likelihood,
+            units=n,
+            symbols=1.0,
+            start_weight=(n_sequences + PRIOR_STARTS) / n,
+            prior=Prior(
+                PRIOR_STARTS * visited * (model.startprob > 0), sparsity, FLOOR / model.n_symbols
+            ),
+            windows=lambda: sample_windows(data, n_parameters(model), rng),
+        )
+        start, window_passes = _by_windows(_opened(model), visited, data, triples, target)
+        if start.log_likelihood(data) < n * first.log_likelihood:
+            start = model
+        found = ascend(target, start, passes=PASSES, max_iter=max_iter, tol=tol, report=report)
+    refined = found.model
+    if smoothing > 0:
+        frequency = np.bincount(data.symbols[data.symbols >= 0], minlength=model.n_symbols)
+        spread = smoothed(refined, n, frequency, smoothing, found.visited)
+        refined = replace(spread, startprob=refined.startprob)
+    refined = refined.with_states(np.argsort(-prevalence_of(refined), kind="stable"))
+    return RefinedFit(
+        model=refined,
+        converged=found.converged,
+        history=tuple(history),
+        starts=(history[-1].objective,),
+        before=model,
+        gained=refined.log_likelihood(data) / n - first.log_likelihood,
+        window_passes=window_passes,
+        length=n,
+    )
+
+
+def worthwhile(n_symbols: int, n_components: int) -> bool:
+    """Whether refining so much data takes about a minute at most, and so is done unasked."""
+    return n_symbols * n_components**2 <= WORTHWHILE
+
+
+def _opened(model: HMM) -> HMM:
+    """``model`` with a little more of every emission that is possible: zeros are hard to leave."""
+    possible = model.emissionprob > 0
+    emission = (1 - OPENING) * model.emissionprob
+    emission += OPENING * possible / possible.sum(axis=1, keepdims=True)
+    return HMM(model.startprob, model.transmat, emission, model.vocabulary)
+
+
+def _by_windows(
+    model: HMM, visited: Floats, data: Sequences, triples: Triples | None, target: Target
+) -> tuple[HMM, int]:
+    """Stage 1, if the triples are few beside the symbols; the model, and the passes made."""
+    n = len(data.symbols)
+    if triples is None and model.n_symbols <= MOST_SYMBOLS:
+        triples = triple_counts(data)
+    if triples is None or not 0 < len(triples.counts) < MOST_DISTINCT * n:
+        return model, 0
+    with warnings.catch_warnings():  # of symbols never seen: the pairs have told
+        warnings.simplefilter("ignore", EvidenceWarning)
+        law = TripleLaw.of(triples, 1)  # how many states there are is not in question
+    # No sparsity yet: zeros that are preferred too early are not left again.
+    windows = target._replace(
+        likelihood=WindowLikelihood(law), symbols=3.0, start_weight=1.0, prior=Prior()
+    )
+    begin = HMM(visited, model.transmat, model.emissionprob, model.vocabulary)
+    found = ascend(
+        windows,
+        begin,
+        passes=WINDOW_PASSES,
+        max_iter=WINDOW_PASSES * WINDOW_ROUNDS,
+        tol=WINDOW_TOL,
+    )
+    climbed = found.model
+    return HMM(
+        model.startprob, climbed.transmat, climbed.emissionprob, model.vocabulary
+    ), found.n_iter

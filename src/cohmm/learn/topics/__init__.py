@@ -1,0 +1,1 @@
+"""From documents: topics, with word order and without."""

@@ -1,0 +1,265 @@
+"""Anchor words (Arora et al., 2013): topics from how often words share a document.
+
+An anchor is a word that only one topic has.  With Q the probability that two words of a document,
+drawn without putting back, are v and w, and its rows scaled to one,
+
+    P(w | v) = sum_k P(topic k | v) P(w | anchor of k)
+
+so that every row is a mixture of the anchors' rows, which are the corners of their hull:
+
+    1. find K rows whose hull has the others in it, or nearly (FastAnchorWords);
+    2. express every row as a mixture of these (RecoverL2, RecoverKL): C_vk = P(topic k | v);
+    3. turn it round by Bayes' rule: P(v | topic k) ~ C_vk P(v).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Literal, get_args
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from cohmm.data.documents import Documents
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.simplex import nearest_by_divergence, nearest_by_squares
+from cohmm.kernels.threads import run, split
+from cohmm.learn.fit import Progress
+from cohmm.learn.topics.topic_fit import TopicFit, check_options, smoothed, term_counts, topic_fit
+from cohmm.learn.topics.word_pairs import DocumentPairs, WordPairs
+
+Recover = Literal["l2", "kl"]
+
+BLOCK = 1024  # rows of Q that are formed at a time
+PARTS = 16
+LEAST_DOCUMENTS = 5
+SHARE_OF_DOCUMENTS = 0.02
+ENOUGH = 5  # candidates a topic
+NOTHING = 1e-12
+
+
+def anchor_words(
+    documents: Documents,
+    n_components: int,
+    *,
+    recover: Recover = "l2",
+    min_documents: int | None = None,
+    n_dimensions: int = 1000,
+    max_iter: int = 5000,
+    tol: float = 1e-6,
+    smoothing: float = 0.01,
+    random_state: int | None = None,
+    callback: Callable[[Progress], None] | None = None,
+) -> TopicFit:
+    """Learn topics from anchor words; all documents have the same weight.
+
+    Parameters
+    ----------
+    documents : Documents
+        The corpus; the order of words does not matter, and documents of one word say nothing.
+    n_components : int
+        Number of topics.
+    recover : "l2" or "kl"
+        How near a mixture is to a row: by squares, or by divergence.  The latter is some twenty
+        times slower, and on news gave topics that are more coherent.
+    min_documents : int, optional
+        Only words in so many documents can be anchors: the rows of rare ones are mostly noise.
+        Default: one document in 50 and at least 5, or less where that leaves few words.
+    n_dimensions : int
+        Rows are projected to so many random dimensions before anchors are sought.
+    max_iter : int
+        Steps towards the mixture of a word, at most.
+    tol : float
+        How far above its least value a mixture's distance may be, as a share of the anchors' own
+        mean square (by squares) or in nats (by divergence).
+    smoothing : float
+        Pseudo-observations of every word that each topic is given at the end.
+    random_state : int, optional
+        Seed of the random dimensions.
+    callback : function of a `Progress`, optional
+        Called after every block of words, their number as that of the iteration; the objective is
+        the share of them whose mixture did not converge.
+
+    >>> words = ("corn", "gold", "ore", "wheat")
+    >>> documents = Documents([1, 2] * 200 + [0, 3, 0] * 200, [0, 400, 700, 1000], words)
+    >>> anchor_words(documents, 2).components.round(2)
+    array([[0.67, 0.  , 0.  , 0.33],
+           [0.  , 0.5 , 0.5 , 0.  ]])
+    """
+    check_options(random_state, smoothing, max_iter=max_iter)
+    if recover not in get_args(Recover):
+        raise ValueError(f"recover must be 'l2' or 'kl', not {recover!r}")
+    if not 0 <= tol < np.inf:
+        raise ValueError(f"tol must be finite and at least 0, not {tol}")
+    began = time.perf_counter()
+    counts = term_counts(documents, n_components)
+    if not isinstance(n_dimensions, (int, np.integer)) or n_dimensions < n_components:
+        raise ValueError(
+            f"n_dimensions must be a whole number from {n_components}, n_components, "
+            f"not {n_dimensions!r}"
+        )
+    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
+        pairs = DocumentPairs.of(counts)
+        candidates = _candidates(pairs, n_components, min_documents)
+        rows = projected_rows(pairs, candidates, n_dimensions, random_state)
+        anchors = candidates[find_anchors(rows, n_components)]
+        report = _Report(callback, began)
+        mixtures = recover_mixtures(pairs, anchors, recover, tol, max_iter, report)
+        words = counts.sum(axis=0)
+        components, prevalence = by_bayes(mixtures, pairs.frequency, words / words.sum())
+        components = smoothed(components, prevalence * words.sum(), smoothing)
+    return topic_fit(
+        components,
+        prevalence,
+        documents.vocabulary,
+        name=f"anchor words ({recover.upper()})",
+        converged=report.failed == 0,
+        history=tuple(report.history),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _candidates(pairs: DocumentPairs, k: int, least: int | None) -> Ints:
+    """The words that may be anchors."""
+    frequency = pairs.document_frequency
+    if least is None:
+        enough = np.sort(frequency)[::-1][: ENOUGH * k][-1]
+        usual = max(LEAST_DOCUMENTS, round(SHARE_OF_DOCUMENTS * pairs.scaled.shape[0]))
+        least = max(1, min(usual, int(enough)))
+    check_options(None, min_documents=least)
+    found = np.flatnonzero(frequency >= least)
+    if len(found) < k:
+        raise ValueError(
+            f"{len(found)} words are in {least} documents or more, and {k} topics need as many "
+            "anchors: lower min_documents, or n_components"
+        )
+    return found
+
+
+def projected_rows(pairs: WordPairs, words: Ints, n: int, random_state: int | None) -> Floats:
+    """Rows of Q, scaled to one, in ``n`` random dimensions, or in all where there are fewer."""
+    frequency = pairs.frequency
+    if n < len(frequency):
+        rng = np.random.default_rng(random_state)
+        rows = pairs.times(rng.normal(scale=n**-0.5, size=(len(frequency), n)), words)
+    else:
+        rows = pairs.rows(words).toarray()
+    return np.asarray(rows / frequency[words, None])
+
+
+def find_anchors(rows: Floats, k: int) -> Ints:
+    """FastAnchorWords: ``k`` rows whose affine hull leaves the others near, as their places.
+
+    The row farthest from the origin, then each time the one farthest from the affine hull of
+    those before; at the end each is replaced by the row farthest from the hull of the others.
+    """
+    first = int(np.argmax(np.einsum("ij,ij->i", rows, rows)))
+    chosen = [first]
+    rest = rows - rows[first]
+    for _ in range(k - 1):
+        lengths = np.einsum("ij,ij->i", rest, rest)
+        lengths[chosen] = -1.0
+        chosen.append(int(np.argmax(lengths)))
+        length = np.linalg.norm(rest[chosen[-1]])
+        if length <= NOTHING * np.linalg.norm(rows[first]):
+            raise ValueError(
+                f"the words differ in {len(chosen) - 2} ways only: {k} topics cannot be told apart"
+            )
+        direction = rest[chosen[-1]] / length
+        rest -= np.outer(rest @ direction, direction)
+    anchors = np.array(chosen)
+    for place in range(k if k > 1 else 0):
+        distance = _distance_without(rows, anchors, place)
+        distance[np.delete(anchors, place)] = -1.0
+        best = int(np.argmax(distance))
+        if distance[best] > distance[anchors[place]] * (1 + 1e-9):
+            anchors[place] = best
+    return anchors
+
+
+def _distance_without(rows: Floats, anchors: Ints, place: int) -> Floats:
+    """Squared distance of every row to the affine hull of all anchors but one."""
+    others = np.delete(anchors, place)
+    rest = rows - rows[others[0]]
+    basis, _ = np.linalg.qr((rows[others[1:]] - rows[others[0]]).T)
+    rest -= (rest @ basis) @ basis.T
+    return np.asarray(np.einsum("ij,ij->i", rest, rest))
+
+
+class _Report:
+    """What is told of the recovery on its way."""
+
+    def __init__(self, callback: Callable[[Progress], None] | None, began: float):
+        self.callback, self.began = callback, began
+        self.history: list[Progress] = []
+        self.words = self.failed = 0
+
+    def __call__(self, n_words: int, n_failed: int) -> None:
+        self.words += n_words
+        self.failed += n_failed
+        share = self.failed / self.words
+        seconds = time.perf_counter() - self.began
+        self.history.append(Progress(self.words, share, share, seconds=seconds))
+        if self.callback is not None:
+            self.callback(self.history[-1])
+
+
+def recover_mixtures(
+    pairs: WordPairs,
+    anchors: Ints,
+    recover: Recover,
+    tol: float,
+    max_iter: int,
+    report: Callable[[int, int], None] = lambda words, failed: None,
+) -> Floats:
+    """C, (V, K): every row of Q as a mixture of the anchors'; 0 for words without a pair."""
+    frequency = pairs.frequency
+    corners = pairs.rows(anchors).toarray() / frequency[anchors, None]
+    out = np.zeros((len(frequency), len(anchors)))
+    seen = np.flatnonzero(frequency > 0)
+    nearest, block = (_by_squares, len(seen)) if recover == "l2" else (_by_divergence, BLOCK)
+    for first in range(0, len(seen), block):
+        words = seen[first : first + block]
+        found = np.empty((len(words), len(anchors)))
+        task = nearest(pairs, corners, words, tol, max_iter, found)
+        report(len(words), sum(run(task, split(len(words), PARTS))))
+        out[words] = found
+    return out
+
+
+def _by_squares(
+    pairs: WordPairs, corners: Floats, words: Ints, tol: float, max_iter: int, out: Floats
+) -> Callable[[int, int], int]:
+    gram = corners @ corners.T
+    scale = np.trace(gram) / len(gram)
+    gram /= scale
+    targets = pairs.times(corners.T, words) / (scale * pairs.frequency[words, None])
+    return lambda *part: nearest_by_squares(gram, targets, part, tol, max_iter, out)
+
+
+def _by_divergence(
+    pairs: WordPairs, corners: Floats, words: Ints, tol: float, max_iter: int, out: Floats
+) -> Callable[[int, int], int]:
+    table = np.ascontiguousarray(corners.T)
+    rows = pairs.rows(words)
+    rows.data /= np.repeat(pairs.frequency[words], np.diff(rows.indptr))
+    # Words that no anchor has met say nothing of the mixture: every one is infinitely far.
+    rows.data[table.max(axis=1)[rows.indices] == 0] = 0.0
+    rows.eliminate_zeros()
+    return lambda *part: nearest_by_divergence(
+        table, rows.indptr, rows.indices, rows.data, part, tol, max_iter, out
+    )
+
+
+def by_bayes(mixtures: Floats, frequency: Floats, words: Floats) -> tuple[Floats, Floats]:
+    """P(word | topic), (K, V), and P(topic), (K,), from P(topic | word) and P(word).
+
+    Words without a pair are known by how frequent they are, ``words``, alone.
+    """
+    joint = mixtures.T * frequency
+    prevalence = joint.sum(axis=1)
+    alone = np.where(frequency > 0, 0.0, words)
+    joint += np.outer(prevalence, alone)
+    total = joint.sum(axis=1, keepdims=True)
+    return joint / np.where(total > 0, total, 1.0), prevalence

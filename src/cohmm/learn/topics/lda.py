@@ -1,0 +1,193 @@
+"""Latent Dirichlet allocation (Blei, Ng and Jordan, 2003), as others have written it.
+
+All with the defaults of their packages, but for the number of iterations: Gibbs sampling by
+tomotopy, which also fits the prior; variational Bayes by gensim (online) and scikit-learn (batch).
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from cohmm.data.documents import Documents
+from cohmm.kernels.compiled import Floats
+from cohmm.learn.fit import Progress
+from cohmm.learn.topics.topic_fit import TopicFit, check_options, term_counts, topic_fit
+
+Engine = Literal["tomotopy", "gensim", "sklearn"]
+Report = Callable[[int, float], None]
+"""A function of the number of iterations, and minus the log-likelihood of a word."""
+
+STEP = 10  # iterations of the sampler between two reports
+MOST_SEED = 2**32
+
+
+def lda(
+    documents: Documents,
+    n_components: int,
+    *,
+    engine: Engine = "tomotopy",
+    max_iter: int | None = None,
+    workers: int = 1,
+    random_state: int | None = None,
+    callback: Callable[[Progress], None] | None = None,
+) -> TopicFit:
+    """Learn topics by latent Dirichlet allocation.
+
+    Parameters
+    ----------
+    documents : Documents
+        The corpus; the order of words does not matter.
+    n_components : int
+        Number of topics.
+    engine : "tomotopy", "gensim" or "sklearn"
+        Whose implementation; ``pip install 'cohmm[compare]'`` installs them.
+    max_iter : int, optional
+        Sweeps of the sampler, or passes over the corpus, all of which are made (scikit-learn
+        included); default: see `MAX_ITER`.
+    workers : int
+        Threads of tomotopy.  With more than one its result depends on chance, whatever the
+        seed, and it warns of that.  The others use one.
+    random_state : int, optional
+        Seed.
+    callback : function of a `Progress`, optional
+        Called every few sweeps by tomotopy, at the end by scikit-learn, never by gensim; the
+        objective is minus the package's own log-likelihood, or bound on it, of a word.
+
+    >>> words = ("corn", "gold", "ore", "wheat")
+    >>> documents = Documents([1, 2, 1, 2, 0, 3, 3, 0, 0], [0, 2, 4, 6, 9], words)
+    >>> lda(documents, 2, engine="sklearn", random_state=0)
+    TopicFit(LDA (sklearn): 2 topics, 4 words)
+    """
+    if engine not in get_args(Engine):
+        raise ValueError(f"engine must be one of {', '.join(get_args(Engine))}, not {engine!r}")
+    if max_iter is None:
+        max_iter = MAX_ITER[engine]
+    check_options(random_state, max_iter=max_iter, workers=workers)
+    if random_state is not None and not 0 <= random_state < MOST_SEED:
+        raise ValueError(f"random_state must be from 0 to {MOST_SEED - 1}, not {random_state}")
+    counts = term_counts(documents, n_components)
+    began = time.perf_counter()
+    history: list[Progress] = []
+
+    def report(n_iter: int, objective: float) -> None:
+        seconds = time.perf_counter() - began
+        history.append(Progress(n_iter, objective, objective, seconds=seconds))
+        if callback is not None:
+            callback(history[-1])
+
+    job = _Job(documents, counts, int(n_components), int(max_iter), workers, random_state, report)
+    with threadpool_limits(1, "blas"):
+        found = _ENGINES[engine](job)
+    return topic_fit(
+        found.components,
+        found.prevalence,
+        documents.vocabulary,
+        prior=found.prior,
+        name=f"LDA ({engine})",
+        converged=None,
+        history=tuple(history),
+        seconds=time.perf_counter() - began,
+    )
+
+
+class _Job(NamedTuple):
+    documents: Documents
+    counts: Any
+    k: int
+    max_iter: int
+    workers: int
+    seed: int | None
+    report: Report
+
+
+class _Found(NamedTuple):
+    components: Floats
+    prevalence: Floats
+    prior: Floats
+
+
+def _tomotopy(job: _Job) -> _Found:
+    tomotopy = _package("tomotopy", "tomotopy")
+    seed = {} if job.seed is None else {"seed": int(job.seed)}
+    model = tomotopy.LDAModel(k=job.k, **seed)
+    # Words by their codes: a word that has a blank in it, or is empty, stays what it is.
+    names = [str(code) for code in range(len(job.documents.vocabulary))]
+    symbols, offsets = job.documents.symbols.tolist(), job.documents.offsets.tolist()
+    for d in np.flatnonzero(job.documents.lengths).tolist():
+        model.add_doc([names[code] for code in symbols[offsets[d] : offsets[d + 1]]])
+    for done in range(0, job.max_iter, STEP):
+        now = min(STEP, job.max_iter - done)
+        model.train(now, workers=job.workers)
+        job.report(done + now, -float(model.ll_per_word))
+    components = np.zeros((job.k, len(names)))
+    used = np.array([int(name) for name in model.used_vocabs])
+    for k in range(job.k):
+        components[k, used] = model.get_topic_word_dist(k)
+    return _Found(
+        components,
+        np.array(model.get_count_by_topics(), np.float64),
+        np.broadcast_to(np.asarray(model.alpha, np.float64), (job.k,)),
+    )
+
+
+def _gensim(job: _Job) -> _Found:
+    models = _package("gensim", "gensim.models")
+    counts = job.counts
+    corpus = [
+        list(zip(counts.indices[a:b].tolist(), counts.data[a:b].tolist(), strict=True))
+        for a, b in zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
+        if b > a
+    ]
+    model = models.LdaModel(
+        corpus,
+        num_topics=job.k,
+        id2word=dict(enumerate(job.documents.vocabulary)),
+        passes=job.max_iter,
+        random_state=job.seed,
+    )
+    return _Found(
+        np.asarray(model.get_topics(), np.float64),
+        np.asarray(model.state.sstats, np.float64).sum(axis=1),
+        np.asarray(model.alpha, np.float64),
+    )
+
+
+def _sklearn(job: _Job) -> _Found:
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    model = LatentDirichletAllocation(job.k, max_iter=job.max_iter, random_state=job.seed)
+    model.fit(job.counts[np.flatnonzero(job.documents.lengths)])
+    job.report(model.n_iter_, float(np.log(model.bound_)))
+    return _Found(
+        model.components_,
+        (model.components_ - model.topic_word_prior_).sum(axis=1),
+        np.full(job.k, model.doc_topic_prior_),
+    )
+
+
+_ENGINES = {"tomotopy": _tomotopy, "gensim": _gensim, "sklearn": _sklearn}
+
+MAX_ITER = {"tomotopy": 300, "gensim": 10, "sklearn": 10}
+"""Sweeps or passes where ``max_iter`` is not given.
+
+scikit-learn's is its own default.  tomotopy's own, 10, is only a step of a longer run, and
+gensim's, 1, leaves topics that a few passes more improve: they would be no fair rivals.
+"""
+
+
+def _package(name: str, module: str) -> Any:
+    try:
+        with warnings.catch_warnings():  # an extension's, at its first import: nothing of ours
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return import_module(module)
+    except ImportError:
+        raise ImportError(
+            f"LDA by {name} needs the package {name}: pip install 'cohmm[compare]'"
+        ) from None

@@ -1,0 +1,1 @@
+"""From counts of triples."""

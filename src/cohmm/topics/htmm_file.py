@@ -1,0 +1,80 @@
+"""A topic model in a file: topics, chain, words and parameters, no pickle."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, cast
+
+import numpy as np
+
+from cohmm import storage
+from cohmm.kernels.compiled import Floats
+from cohmm.learn.fit import Progress
+from cohmm.learn.topics.htmm import HTMMFit
+
+KIND = "topic model"
+ARRAYS = ("components", "prevalence", "prior", "transitions")
+
+
+def save_fit(path: str | os.PathLike[str], fit: HTMMFit, parameters: dict[str, Any]) -> None:
+    """Write topics and the parameters that they were learned with."""
+    header = {
+        "vocabulary": fit.vocabulary,
+        "name": fit.name,
+        "converged": fit.converged,
+        "seconds": fit.seconds,
+        "switch": float(fit.switch),
+        "starts": [float(start) for start in fit.starts],
+        "parameters": {name: _plain(name, value) for name, value in parameters.items()},
+    }
+    arrays = {name: getattr(fit, name) for name in ARRAYS}
+    for name in ("history", "passes"):
+        arrays[name] = np.array(getattr(fit, name), np.float64).reshape(-1, len(Progress._fields))
+    storage.save(path, KIND, header, arrays)
+
+
+def load_fit(path: str | os.PathLike[str]) -> tuple[HTMMFit, dict[str, Any]]:
+    """What `save_fit` wrote."""
+    header, arrays = storage.load(path, KIND)
+
+    def build() -> tuple[HTMMFit, dict[str, Any]]:
+        fit = HTMMFit(
+            arrays["components"],
+            arrays["prevalence"],
+            arrays["prior"],
+            tuple(header["vocabulary"]),
+            header["name"],
+            header["converged"],
+            _history(arrays["history"]),
+            header["seconds"],
+            transitions=arrays["transitions"],
+            switch=header["switch"],
+            passes=_history(arrays["passes"]),
+            starts=tuple(header["starts"]),
+        )
+        return fit, dict(header["parameters"])
+
+    return cast("tuple[HTMMFit, dict[str, Any]]", storage.reading(path, build))
+
+
+def _history(rows: Floats) -> tuple[Progress, ...]:
+    return tuple(Progress(int(row[0]), *row[1:]) for row in rows.tolist())
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A parameter as JSON can hold it."""
+    if callable(value):
+        raise ValueError(
+            f"{name}={value!r} is a function, which a file cannot hold: set_params({name}=None) "
+            "first, and give documents that are cut into words already"
+        )
+    if isinstance(value, np.random.RandomState):
+        return None  # it has been drawn from
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(name, item) for item in value]
+    return value

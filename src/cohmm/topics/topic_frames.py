@@ -1,0 +1,150 @@
+"""Topics, and documents read by them, as pandas data frames in long form."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from cohmm.data.documents import Documents
+from cohmm.kernels.compiled import Floats
+from cohmm.learn.topics.htmm import HTMMFit
+from cohmm.model.hmm_frames import frame, square
+from cohmm.topics.coherence import coherence
+from cohmm.topics.describe import at_most, top_codes
+from cohmm.topics.document_chains import Chains, segment
+
+TopicTable = Literal["topics", "words", "transitions", "documents", "tokens", "segments"]
+TOP = 20
+
+
+def topic_frame(
+    what: TopicTable,
+    fit: HTMMFit,
+    chains: Chains,
+    documents: Documents | None,
+    *,
+    n_words: int = 10,
+) -> Any:
+    """One of the tables of a topic model: see `HTMM.to_frame`."""
+    if what == "topics":
+        return topics_frame(fit, documents, n_words)
+    if what == "words":
+        return words_frame(fit, n_words)
+    if what == "transitions":
+        return transitions_frame(fit)
+    tables = {"documents": documents_frame, "tokens": tokens_frame, "segments": segments_frame}
+    if what not in tables:
+        raise ValueError(f"what must be one of {', '.join(get_args(TopicTable))}, not {what!r}")
+    if documents is None:
+        raise ValueError(
+            f"the table {what!r} is about documents, and a model read from a file has none: "
+            "give documents"
+        )
+    return tables[what](chains, documents)
+
+
+def topics_frame(fit: HTMMFit, documents: Documents | None, n_words: int) -> Any:
+    """A row a topic: its share, expected run, coherence (where there are documents), top words.
+
+    The run is how many words a visit to the topic takes by the corpus' transitions.
+    """
+    columns: dict[str, Any] = {
+        "topic": np.arange(fit.n_components),
+        "prevalence": fit.prevalence,
+    }
+    leave = 1 - np.diagonal(fit.transitions)
+    runs = np.full(fit.n_components, np.inf)
+    columns["run_length"] = np.divide(1, leave, out=runs, where=leave > 0)
+    if documents is not None and len(fit.vocabulary) > 1:
+        top = min(TOP, len(fit.vocabulary))
+        columns["coherence"] = _coherence(fit, documents, top)
+    columns["words"] = [
+        " ".join(str(fit.vocabulary[code]) for code in row)
+        for row in top_codes(fit.components, at_most(n_words, fit.components))
+    ]
+    return frame(columns)
+
+
+def _coherence(fit: HTMMFit, documents: Documents, top: int) -> Floats:
+    """Of every topic; NaN where no document has one of its top words."""
+
+    def of(components: Floats) -> Floats:
+        return np.asarray(coherence(components, documents, "paper", top=top))
+
+    try:
+        return of(fit.components)
+    except ValueError:
+        each = np.full(fit.n_components, np.nan)
+        for k in range(fit.n_components):
+            with suppress(ValueError):
+                each[k] = of(fit.components[[k]])[0]
+        return each
+
+
+def words_frame(fit: HTMMFit, n_words: int) -> Any:
+    """A row a topic and one of its ``n_words`` top words, the most probable first."""
+    codes = top_codes(fit.components, at_most(n_words, fit.components))
+    k, n = codes.shape
+    return frame(
+        {
+            "topic": np.repeat(np.arange(k), n),
+            "rank": np.tile(np.arange(1, n + 1), k),
+            "word": [fit.vocabulary[code] for code in codes.ravel()],
+            "probability": np.take_along_axis(fit.components, codes, axis=1).ravel(),
+        }
+    )
+
+
+def transitions_frame(fit: HTMMFit) -> Any:
+    """A row a pair of topics."""
+    return frame(square(fit.transitions, "topic"))
+
+
+def documents_frame(chains: Chains, documents: Documents) -> Any:
+    """A row a document and topic: the expected share of its words."""
+    shares = chains.infer(documents).shares
+    d, k = shares.shape
+    columns: dict[str, Any] = {"document": np.repeat(np.arange(d), k)}
+    if documents.names is not None:
+        columns["name"] = [name for name in documents.names for _ in range(k)]
+    columns["n_words"] = np.repeat(documents.lengths, k)
+    columns["topic"] = np.tile(np.arange(k), d)
+    columns["share"] = shares.ravel()
+    return frame(columns)
+
+
+def tokens_frame(chains: Chains, documents: Documents) -> Any:
+    """A row a word of a document: its topic, and how probable that is."""
+    found = chains.infer(documents, decode=True)
+    lengths = documents.lengths
+    return frame(
+        {
+            "document": np.repeat(np.arange(len(documents)), lengths),
+            "place": np.arange(documents.n_words) - np.repeat(documents.offsets[:-1], lengths),
+            "word": [documents.vocabulary[code] for code in documents.symbols.tolist()],
+            "topic": found.topics,
+            "probability": found.probabilities,
+        }
+    )
+
+
+def segments_frame(chains: Chains, documents: Documents) -> Any:
+    """A row a run of words of one topic: where it is, its mean probability, its text."""
+    names = ("document", "segment", "first", "last", "n_words", "topic", "probability", "text")
+    rows = [
+        (
+            d,
+            number,
+            first,
+            last,
+            last + 1 - first,
+            topic,
+            float(read.probabilities[first : last + 1].mean()),
+            " ".join(read.words[first : last + 1]),
+        )
+        for d, read in enumerate(segment(chains, documents))
+        for number, (first, last, topic) in enumerate(read.runs)
+    ]
+    return frame({name: [row[place] for row in rows] for place, name in enumerate(names)})

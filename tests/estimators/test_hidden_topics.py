@@ -1,0 +1,317 @@
+"""The estimator: scikit-learn's conventions, text in, files, bad input."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+import cohmm
+from cohmm import HTMM, Documents, StorageError, TextWarning, read_documents, threads
+from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
+from cohmm.evidence.document_pairs import count_documents
+from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+from cohmm.learn.topics.htmm import htmm
+from cohmm.topics.coherence import coherence
+from cohmm.topics.document_chains import Chains
+from cohmm.topics.perplexity import perplexity
+from tests.laws import close, rows_are_distributions
+from tests.topics.samples import error
+
+pytestmark = pytest.mark.filterwarnings("ignore:these pairs can show")
+
+TEXTS = [
+    "oil gas oil barrel gas oil",
+    "gas barrel oil barrel oil gas",
+    "wheat corn grain wheat corn",
+    "corn grain wheat grain corn",
+    "oil barrel gas wheat grain corn wheat",
+] * 6
+
+
+@pytest.fixture(scope="module")
+def sample() -> TopicSample:
+    return sample_htmm(600, n_components=4, n_words=120, length=50, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def topics(sample: TopicSample) -> HTMM:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)
+        return HTMM(4, random_state=0).fit(sample.documents)
+
+
+def test_fitted_attributes(topics: HTMM, sample: TopicSample) -> None:
+    assert topics.components_.shape == (4, 120)
+    rows_are_distributions(topics.components_)
+    rows_are_distributions(topics.topic_prevalence_)
+    rows_are_distributions(topics.topic_transitions_)
+    assert topics.topic_transitions_.shape == (4, 4)
+    assert topics.vocabulary_ == sample.documents.vocabulary
+    assert topics.documents_ == sample.documents
+    assert 0 < topics.switch_ < 1
+    assert topics.n_iter_ == topics.fit_.n_iter > 1
+    assert isinstance(topics.converged_, bool)
+    assert error(topics.components_, sample.components) < 0.1
+    assert list(topics.get_feature_names_out()) == ["htmm0", "htmm1", "htmm2", "htmm3"]
+
+
+def test_it_hands_on_what_it_is_given(sample: TopicSample) -> None:
+    given = {"lags": (1, 3), "refine": 2, "max_iter": 7, "tol": 0.5, "n_init": 3, "random_state": 3}
+    found = HTMM(5, **given).fit(sample.documents).fit_
+    wanted = htmm(sample.documents, 5, **given)
+    np.testing.assert_array_equal(found.components, wanted.components)
+    assert len(found.passes) == 2
+    assert found.starts == wanted.starts
+    assert len(found.starts) == 3
+
+
+def test_parameters_survive_cloning() -> None:
+    model = HTMM(7, lags=(1, 2), chain="full", min_df=2, stop_words="english", random_state=1)
+    other = clone(model)
+    assert other.get_params() == model.get_params()
+    assert other.set_params(refine=0).refine == 0
+    assert clone(HTMM()).get_params() == HTMM().get_params()
+
+
+def test_text_becomes_words(tmp_path: Path) -> None:
+    given = {"stop_words": ["barrel"], "min_df": 2, "random_state": 0}
+    found = HTMM(2, **given).fit(TEXTS)
+    assert found.vocabulary_ == ("corn", "gas", "grain", "oil", "wheat")
+    halves = {frozenset(words[:2]) for words in found.top_words(2)}
+    assert {"oil", "gas"} in halves
+    same = HTMM(2, **given).fit(iter([text.split() for text in TEXTS]))
+    np.testing.assert_array_equal(same.components_, found.components_)
+    (tmp_path / "news.txt").write_text("\n".join(TEXTS))
+    read = HTMM(2, **given).fit(tmp_path / "news.txt")
+    np.testing.assert_array_equal(read.components_, found.components_)
+    shouted = HTMM(2, analyzer=lambda text: text.upper().split(), random_state=0).fit(TEXTS)
+    assert "OIL" in shouted.vocabulary_
+    known = HTMM(2, vocabulary=["wheat", "oil", "corn", "gas"], random_state=0).fit(TEXTS)
+    assert known.vocabulary_ == ("wheat", "oil", "corn", "gas")
+
+
+def test_shares(topics: HTMM, sample: TopicSample) -> None:
+    shares = topics.transform(sample.documents)
+    assert shares.shape == (600, 4)
+    rows_are_distributions(shares)
+    close(shares, Chains.of(topics.fit_).infer(sample.documents).shares)
+    # They are near those that the words were drawn with.
+    true = np.zeros((600, 4))
+    np.add.at(true, (np.repeat(np.arange(600), sample.documents.lengths), sample.topics), 1)
+    true /= true.sum(axis=1, keepdims=True)
+    assert max(np.corrcoef(shares[:, 0], true[:, k])[0, 1] for k in range(4)) > 0.95
+
+
+def test_fit_transform_reads_an_iterator_once() -> None:
+    model = HTMM(2, random_state=0)
+    shares = model.fit_transform(iter(TEXTS))
+    close(shares, model.transform(TEXTS))
+    assert shares.shape == (30, 2)
+
+
+def test_a_document_without_known_words_has_a_row() -> None:
+    model = HTMM(2, random_state=0).fit(TEXTS)
+    with pytest.warns(TextWarning, match="2 of 3 documents have no word that is kept"):
+        shares = model.transform(["nothing known", "oil gas oil", ""])
+    assert shares.shape == (3, 2)
+    close(shares[0], model.fit_.prior / model.fit_.prior.sum())
+    assert shares[1].max() > 0.9
+    with pytest.warns(TextWarning):
+        assert model.segment(["unheard of"])[0].runs == []
+
+
+def test_segments() -> None:
+    model = HTMM(2, random_state=0).fit(TEXTS)
+    (found,) = model.segment(["oil gas xyz oil barrel gas wheat corn grain wheat corn"])
+    assert found.words == [
+        "oil",
+        "gas",
+        "oil",
+        "barrel",
+        "gas",
+        "wheat",
+        "corn",
+        "grain",
+        "wheat",
+        "corn",
+    ]
+    assert [(a, b) for a, b, _ in found.runs] == [(0, 4), (5, 9)]
+    assert found.posteriors is None
+    (found,) = model.segment(["oil gas wheat"], posteriors=True)
+    assert found.posteriors.shape == (3, 2)
+
+
+def test_scores(topics: HTMM, sample: TopicSample) -> None:
+    documents = sample.documents
+    close(topics.perplexity(documents), np.exp(-topics.score(documents) / documents.n_words))
+    for method in ("words", "completion", "training"):
+        wanted = perplexity(topics.fit_, documents, method=method)  # type: ignore[arg-type]
+        close(topics.perplexity(documents, method=method), wanted)
+    each = coherence(topics.fit_, documents, "npmi")
+    close(topics.coherence("npmi"), each.mean())
+    close(topics.coherence("npmi", by_topic=True), each)
+    close(topics.coherence("paper", top=5), coherence(topics.fit_, documents, top=5).mean())
+    half = documents.select(np.arange(300))
+    close(topics.coherence("umass", half), coherence(topics.fit_, half, "umass").mean())
+
+
+def test_the_chain_decides_how_documents_are_read(topics: HTMM, sample: TopicSample) -> None:
+    found = {}
+    for chain in ("full", "sticky", "independent"):
+        model = clone(topics).set_params(chain=chain)
+        model.fit_ = topics.fit_
+        found[chain] = model.perplexity(sample.documents)
+        wanted = perplexity(topics.fit_, sample.documents, chain=chain)  # type: ignore[arg-type]
+        close(found[chain], wanted)
+    assert found["sticky"] < found["full"] < found["independent"]
+
+
+def test_weights(sample: TopicSample) -> None:
+    documents = sample.documents
+    weights = np.arange(600) < 300
+    part = HTMM(4, random_state=0, max_iter=5).fit(documents.select(np.arange(300)))
+    weighed = HTMM(4, random_state=0, max_iter=5).fit(documents, sample_weight=weights)
+    close(part.components_, weighed.components_, 1e-3)
+    shares = HTMM(4, random_state=0, max_iter=5).fit_transform(documents, sample_weight=weights)
+    np.testing.assert_array_equal(shares, weighed.transform(documents))
+
+
+def test_learning_on(sample: TopicSample) -> None:
+    documents = sample.documents
+    first, second = (documents.select(np.arange(a, a + 300)) for a in (0, 300))
+    model = HTMM(4, random_state=0).partial_fit(first)
+    before = error(model.components_, sample.components)
+    model.partial_fit(second)
+    assert len(model.documents_) == 600
+    for lag in range(1, 6):
+        np.testing.assert_array_equal(model.counts_[lag], count_documents(documents, lag)[lag])
+    assert error(model.components_, sample.components) < before
+    whole = HTMM(4, random_state=0).fit(documents)
+    assert error(model.components_, whole.components_) < 0.02
+    model = HTMM(2, random_state=0).partial_fit(TEXTS)
+    vocabulary = model.vocabulary_
+    model.partial_fit(["oil gas gold oil", "corn wheat"], sample_weight=[2.0, 1.0])
+    assert model.vocabulary_ == vocabulary
+    assert len(model.documents_) == 32
+
+
+def test_the_first_call_alone_compares_starts(sample: TopicSample) -> None:
+    first, second = (sample.documents.select(np.arange(a, a + 300)) for a in (0, 300))
+    model = HTMM(4, n_init=3, random_state=0, max_iter=10).partial_fit(first)
+    assert (
+        model.fit_.starts == HTMM(4, n_init=3, random_state=0, max_iter=10).fit(first).fit_.starts
+    )
+    assert len(model.fit_.starts) == 3
+    model.partial_fit(second)
+    assert model.fit_.starts == (model.fit_.history[-1].objective,)
+
+
+def test_the_same_seed_with_any_number_of_threads(sample: TopicSample) -> None:
+    found = []
+    for n in (1, 2):
+        with threads(n):
+            found.append(HTMM(4, random_state=5, max_iter=10).fit_transform(sample.documents))
+    np.testing.assert_array_equal(*found)
+
+
+def test_files(topics: HTMM, sample: TopicSample, tmp_path: Path) -> None:
+    path = tmp_path / "topics.cohmm"
+    topics.save(path)
+    read = HTMM.load(path)
+    assert read.fit_.starts == topics.fit_.starts != ()
+    np.testing.assert_array_equal(read.components_, topics.components_)
+    np.testing.assert_array_equal(
+        read.transform(sample.documents), topics.transform(sample.documents)
+    )
+    assert read.fit_.history == topics.fit_.history
+    assert read.fit_.passes == topics.fit_.passes
+    wanted = topics.get_params() | {"lags": [1, 2, 3, 4, 5]}
+    assert read.get_params() == wanted
+    with pytest.raises(ValueError, match=r"coherence needs the training documents.*give documents"):
+        read.coherence()
+    assert read.coherence("npmi", sample.documents) == topics.coherence("npmi")
+    with pytest.raises(ValueError, match="partial_fit needs the training documents"):
+        read.partial_fit(sample.documents)
+
+
+def test_parameters_in_files(tmp_path: Path) -> None:
+    path = tmp_path / "topics.cohmm"
+    model = HTMM(
+        np.int64(2), stop_words={"gold", "and"}, random_state=np.random.RandomState(0), min_df=0.01
+    ).fit(TEXTS)
+    model.save(path)
+    read = HTMM.load(path)
+    assert (read.n_components, read.random_state, read.min_df) == (2, None, 0.01)
+    assert read.stop_words == ["and", "gold"]
+    model = HTMM(2, analyzer=str.split).fit(TEXTS)
+    with pytest.raises(ValueError, match=r"analyzer=.* is a function, which a file cannot hold"):
+        model.save(path)
+    sample_htmm(2, n_components=2, n_words=9).documents.save(path)
+    with pytest.raises(StorageError, match="holds a documents, not a topic model"):
+        HTMM.load(path)
+
+
+def test_in_a_pipeline() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    about_oil = [int(text.startswith(("oil", "gas"))) for text in TEXTS]
+    model = make_pipeline(HTMM(2, random_state=0), LogisticRegression()).fit(TEXTS, about_oil)
+    assert model.score(TEXTS, about_oil) > 0.75
+
+
+def test_verbose(capsys: pytest.CaptureFixture[str]) -> None:
+    HTMM(2, max_iter=5, random_state=0, verbose=True).fit(TEXTS)
+    assert capsys.readouterr().err.count("pass") > 2
+
+
+def test_bad_input(sample: TopicSample) -> None:
+    with pytest.raises(NotFittedError):
+        HTMM().transform(TEXTS)
+    with pytest.raises(NotFittedError):
+        HTMM().components_  # noqa: B018
+    with pytest.raises(ValueError, match="n_components=50 topics cannot be learned from a vocab"):
+        HTMM(50).fit(TEXTS)
+    with pytest.raises(ValueError, match="no pair of words"):
+        HTMM(2).fit(["oil", "gas", "wheat"])
+    with pytest.raises(ValueError, match="chain must be full, sticky or independent, not 'loose'"):
+        HTMM(2, chain="loose").fit(TEXTS)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="one string is not a list of documents"):
+        HTMM(2).fit("oil gas oil")
+    with pytest.raises(ValueError, match="min_df"):
+        HTMM(2, min_df=100).fit(TEXTS)
+    with pytest.raises(ValueError, match="there is no document"):
+        HTMM(2).fit([])
+    with pytest.raises(ValueError, match="no known word"), pytest.warns(TextWarning):
+        HTMM(2, random_state=0).fit(TEXTS).perplexity(["unheard of"])
+    with pytest.raises(ValueError, match="one number a document"):
+        HTMM(2).fit(TEXTS, sample_weight=[1.0, 2.0])
+    with pytest.raises(ValueError, match=r"the weight of document 3 is -1\.0"):
+        HTMM(2).fit(TEXTS, sample_weight=[1.0] * 3 + [-1.0] + [1.0] * 26)
+
+
+def test_one_document_is_worth_a_warning() -> None:
+    with pytest.warns(TextWarning, match="there is one document"):
+        model = HTMM(2, random_state=0).fit([" ".join(TEXTS)])
+    assert model.transform(TEXTS).shape == (30, 2)
+
+
+def test_public_names() -> None:
+    assert cohmm.HTMM is HTMM
+    assert cohmm.Documents is Documents
+    assert cohmm.read_documents is read_documents
+    assert {"HTMM", "Documents", "read_documents", "TextWarning"} <= set(cohmm.__all__)
+
+
+def test_report_writes_a_page(tmp_path: Path) -> None:
+    documents = sample_htmm(40, n_components=2, n_words=30, random_state=0).documents
+    model = HTMM(2, random_state=0).fit(documents)
+    model.report(tmp_path / "report.html", documents, title="A title of its own")
+    page = (tmp_path / "report.html").read_text()
+    assert "A title of its own" in page
+    assert documents.vocabulary[0] in page

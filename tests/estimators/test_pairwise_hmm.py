@@ -1,0 +1,509 @@
+"""PairwiseHMM: hmmlearn's interface, scikit-learn's rules, and what it adds."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hmmlearn.hmm import CategoricalHMM
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+from cohmm import HMM, PairwiseHMM, SequenceKFold, Sequences, count_pairs
+from cohmm.datasets.synthetic import random_hmm, separable_hmm
+from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+from cohmm.learn.sequences.refine import RefinedFit
+
+TRUTH = separable_hmm(12, 3, stay=0.6, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def column() -> np.ndarray:
+    """A sequence of 30,000 symbols, as hmmlearn takes it."""
+    y, _ = TRUTH.sample(30_000, random_state=1)
+    return y[:, None].astype(np.int64)
+
+
+LENGTHS = [10_000, 15_000, 5_000]
+
+
+@pytest.mark.parametrize("estimator", [CategoricalHMM, PairwiseHMM])
+def test_code_written_for_hmmlearn_runs_with_only_the_class_name_changed(
+    estimator: type, column: np.ndarray
+) -> None:
+    model = estimator(n_components=3, n_iter=200, tol=1e-2, random_state=0)
+    model.fit(column, LENGTHS)
+    assert model.startprob_.shape == (3,)
+    assert model.transmat_.shape == (3, 3)
+    assert model.emissionprob_.shape == (3, 12)
+    np.testing.assert_allclose(model.transmat_.sum(axis=1), 1)
+    log_prob, states = model.decode(column, LENGTHS)
+    assert states.shape == (30_000,)
+    np.testing.assert_array_equal(model.predict(column, LENGTHS), states)
+    total, posteriors = model.score_samples(column, LENGTHS)
+    assert total == pytest.approx(model.score(column, LENGTHS))
+    assert log_prob < total
+    np.testing.assert_allclose(posteriors, model.predict_proba(column, LENGTHS))
+    assert posteriors.shape == (30_000, 3)
+    symbols, drawn = model.sample(50, random_state=0)
+    assert symbols.shape == (50, 1)
+    assert drawn.shape == (50,)
+    assert model.monitor_.converged in (True, False)
+    history = list(model.monitor_.history)
+    assert len(history) >= 2
+    assert history == sorted(history)
+    assert model.get_stationary_distribution().sum() == pytest.approx(1)
+    assert model.aic(column, LENGTHS) < model.bic(column, LENGTHS)
+
+
+def test_it_finds_what_hmmlearn_finds(column: np.ndarray) -> None:
+    ours = PairwiseHMM(3, random_state=0).fit(column, LENGTHS)
+    assert max(ours.model_.distance(TRUTH)) < 0.05
+    best = ours.score(column, LENGTHS)
+    assert best > TRUTH.log_likelihood(column, LENGTHS) - 100
+    # The criteria are hmmlearn's.
+    theirs = ours.model_.to_hmmlearn()
+    assert ours.bic(column, LENGTHS) == pytest.approx(theirs.bic(column, LENGTHS))
+    assert ours.aic(column, LENGTHS) == pytest.approx(theirs.aic(column, LENGTHS))
+
+
+def test_states_come_by_prevalence(column: np.ndarray) -> None:
+    model = PairwiseHMM(3, random_state=0).fit(column)
+    assert (np.diff(model.get_stationary_distribution()) < 1e-6).all()
+
+
+def test_lengths_by_position_and_by_name(column: np.ndarray) -> None:
+    one = PairwiseHMM(3, random_state=0).fit(column, LENGTHS)
+    two = PairwiseHMM(3, random_state=0).fit(column, lengths=LENGTHS)
+    assert one.model_ == two.model_
+    assert one.counts_.n_pairs() == 30_000 - 3
+    with pytest.raises(ValueError, match="given twice"):
+        one.fit(column, LENGTHS, lengths=LENGTHS)
+
+
+def test_labels_missing_and_unseen() -> None:
+    words = np.array(["a", "b", "c", "d"])
+    y, _ = random_hmm(4, 2, zeros=0.2, stay=0.7, random_state=3).sample(20_000, random_state=0)
+    sequence: list[str | None] = words[y].tolist()
+    sequence[5] = None
+    model = PairwiseHMM(2, random_state=0).fit(sequence)
+    assert model.vocabulary_ == ("a", "b", "c", "d")
+    assert model.predict(["a", None, "d"]).shape == (3,)
+    with pytest.raises(ValueError, match=r"unseen symbol 'z' \(sequence 0, position 1\)"):
+        model.predict(["a", "z"])
+    lenient = clone(model).set_params(unseen="missing").fit(sequence)
+    np.testing.assert_allclose(
+        lenient.predict_proba(["a", "z"]), lenient.predict_proba(["a", None])
+    )
+    symbols, _ = model.sample(5, random_state=0)
+    assert set(symbols[:, 0]) <= set(words)
+
+
+def test_filter_and_forecast(column: np.ndarray) -> None:
+    model = PairwiseHMM(3, random_state=0).fit(column)
+    some = column[:100]
+    np.testing.assert_array_equal(model.filter(some)[:50], model.filter(some[:50]))
+    ahead = model.forecast(some, steps=4)
+    assert ahead.shape == (4, 12)
+    np.testing.assert_allclose(ahead.sum(axis=1), 1)
+    assert model.forecast(some, [60, 40], steps=2).shape == (2, 2, 12)
+
+
+def test_decoding_algorithms(column: np.ndarray) -> None:
+    model = PairwiseHMM(3, random_state=0).fit(column)
+    best, _ = model.decode(column)
+    other, states = model.decode(column, algorithm="map")
+    assert other <= best
+    np.testing.assert_array_equal(states, model.predict_proba(column).argmax(axis=1))
+    by_default = clone(model).set_params(algorithm="map").fit(column)
+    np.testing.assert_array_equal(by_default.predict(column), states)
+
+
+def test_partial_fit_adds_counts_and_goes_on(column: np.ndarray) -> None:
+    whole = PairwiseHMM(3, random_state=0).fit(column, [15_000, 15_000])
+    parts = PairwiseHMM(3, random_state=0).partial_fit(column[:15_000])
+    first = parts.model_
+    parts.partial_fit(column[15_000:])
+    assert parts.counts_ == whole.counts_
+    assert parts.model_ != first
+    assert max(parts.model_.distance(whole.model_)) < 0.02
+
+
+def test_partial_fit_makes_room_for_new_symbols() -> None:
+    rng = np.random.default_rng(0)
+    model = PairwiseHMM(1, random_state=0)
+    model.partial_fit([["a", "b"][i] for i in rng.integers(0, 2, 500)])
+    model.partial_fit([["a", "c"][i] for i in rng.integers(0, 2, 500)])
+    assert model.vocabulary_ == ("a", "b", "c")
+    assert model.emissionprob_[0, 2] > 0.1
+
+
+def test_fit_counts_needs_no_sequence(column: np.ndarray) -> None:
+    direct = PairwiseHMM(3, lags=(1, 2), refine=False, random_state=0).fit(column)
+    from_counts = PairwiseHMM(3, random_state=0).fit_counts(count_pairs(column, lags=(1, 2)))
+    assert direct.model_ == from_counts.model_
+    assert direct.pair_fit_.lag_weights.keys() == {1, 2}
+
+
+def test_auto_number_of_states(column: np.ndarray) -> None:
+    model = PairwiseHMM("auto", random_state=0).fit(column)
+    assert model.model_.n_components == 3
+    assert model.pair_fit_.spectrum.n_detectable == 3
+
+
+def test_converged_means_converged(column: np.ndarray) -> None:
+    assert PairwiseHMM(3, random_state=0).fit(column).converged_
+    short = PairwiseHMM(3, n_iter=2, refine=False, random_state=0).fit(column)
+    assert not short.converged_
+    assert not short.monitor_.converged
+    assert short.n_iter_ <= 3
+
+
+def test_same_seed_same_model(column: np.ndarray) -> None:
+    options: dict[str, Any] = {"n_init": 2, "random_state": 5}
+    assert (
+        PairwiseHMM(3, **options).fit(column).model_ == PairwiseHMM(3, **options).fit(column).model_
+    )
+
+
+def test_verbose_says_how_the_objective_falls(
+    column: np.ndarray, capsys: pytest.CaptureFixture[str]
+) -> None:
+    PairwiseHMM(3, verbose=True, random_state=0).fit(column)
+    assert "objective" in capsys.readouterr().err
+    PairwiseHMM(3, random_state=0).fit(column)
+    assert capsys.readouterr().err == ""
+
+
+def test_every_option_reaches_the_learner(monkeypatch: pytest.MonkeyPatch) -> None:
+    import cohmm.estimators.pairwise_hmm
+
+    seen: dict[str, Any] = {}
+
+    def spy(counts: Any, n_components: Any, **options: Any) -> Any:
+        seen.update(options, n_components=n_components)
+        raise InterruptedError
+
+    monkeypatch.setattr(cohmm.estimators.pairwise_hmm, "min_volume", spy)
+    chosen = {
+        "n_components": 2,
+        "combine": "summed",
+        "volume": "det",
+        "penalty": 0.5,
+        "max_iter": 7,
+        "tol": 0.25,
+        "n_init": 4,
+        "smoothing": 0.3,
+        "random_state": 9,
+    }
+    with pytest.raises(InterruptedError):
+        PairwiseHMM(**chosen).fit([0, 1, 0, 1, 1])
+    for name, value in chosen.items():
+        assert seen[name] == value
+
+
+# -- refinement -----------------------------------------------------------------------------
+
+
+def test_unrefined_is_what_the_counts_give(column: np.ndarray) -> None:
+    plain = PairwiseHMM(3, refine=False, random_state=0).fit(column, LENGTHS)
+    counted = PairwiseHMM(3, refine=True, random_state=0)
+    counted.fit_counts(count_pairs(column, LENGTHS))
+    assert plain.model_ == counted.model_
+    for model in (plain, counted):
+        assert model.fit_ is model.pair_fit_
+        assert model.n_iter_ == model.pair_fit_.n_iter
+    partial = PairwiseHMM(3, refine=True, random_state=0).partial_fit(column, LENGTHS)
+    assert partial.fit_ is partial.pair_fit_
+    assert partial.model_ == plain.model_
+    partial.partial_fit(column)
+    assert partial.fit_ is partial.pair_fit_
+
+
+def test_refined_is_closer(column: np.ndarray) -> None:
+    plain = PairwiseHMM(3, refine=False, random_state=0).fit(column, LENGTHS)
+    fine = PairwiseHMM(3, refine=True, random_state=0).fit(column, LENGTHS)
+    assert fine.pair_fit_.model == plain.model_
+    assert fine.model_ == fine.fit_.model != plain.model_
+    assert isinstance(fine.fit_, RefinedFit)
+    assert fine.fit_.before == plain.model_
+    gained = fine.score(column, LENGTHS) - plain.score(column, LENGTHS)
+    assert gained > 1
+    assert fine.fit_.gained == pytest.approx(gained / 30_000)
+    assert fine.converged_
+    assert fine.n_iter_ == fine.fit_.n_iter < 60
+    distances = zip(fine.model_.distance(TRUTH), plain.model_.distance(TRUTH), strict=True)
+    assert all(refined < rough for refined, rough in distances)
+
+
+def test_auto_refines_what_is_small(column: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert PairwiseHMM().refine == "auto"
+    for limit, refined in ((30_000 * 9, True), (30_000 * 9 - 1, False)):
+        monkeypatch.setattr("cohmm.learn.sequences.refine.WORTHWHILE", limit)
+        model = PairwiseHMM(3, random_state=0).fit(column)
+        assert isinstance(model.fit_, RefinedFit) is refined
+        # Told to, or not to, it does not ask for the size.
+        told = PairwiseHMM(3, refine=not refined, random_state=0).fit(column)
+        assert isinstance(told.fit_, RefinedFit) is not refined
+
+
+def test_refined_after_unrefined_and_back(column: np.ndarray) -> None:
+    model = PairwiseHMM(3, random_state=0).fit(column)
+    assert isinstance(model.fit_, RefinedFit)
+    model.set_params(refine=False).fit(column)
+    assert model.fit_ is model.pair_fit_
+    assert model.model_ == model.pair_fit_.model
+
+
+def test_the_monitor_of_a_refined_model() -> None:
+    # With gaps: the history is of all the data, whatever is missing of it.
+    y, _ = TRUTH.sample(9000, random_state=1)
+    sequences = [[None if t % 5 == 0 else s for t, s in enumerate(part)] for part in np.split(y, 3)]
+    model = PairwiseHMM(3, smoothing=0.0, refine=True, random_state=0).fit(sequences)
+    history = list(model.monitor_.history)
+    assert history == sorted(history)
+    assert len(history) >= 2
+    assert model.monitor_.iter == model.n_iter_
+    assert model.monitor_.converged == model.converged_
+    # The prior of the starts is worth ten sequences, of three states.
+    prior = model.score(sequences) - history[-1]
+    assert 10 * np.log(2) < prior < 10 * np.log(10)
+    plain = PairwiseHMM(3, smoothing=0.0, refine=False, random_state=0).fit(sequences)
+    assert plain.monitor_.history[-1] != history[-1]
+    assert list(plain.monitor_.history) == sorted(plain.monitor_.history)
+
+
+def test_sparsity_reaches_the_refinement() -> None:
+    truth = random_hmm(60, 4, zeros=0.7, stay=0.2, random_state=0)
+    y, _ = truth.sample(10_000, random_state=1)
+    plain, sparsely = (PairwiseHMM(4, sparsity=s, random_state=0).fit(y) for s in (0.0, 1.0))
+    assert plain.pair_fit_.model == sparsely.pair_fit_.model
+    assert sparsely.model_.distance(truth).emission < plain.model_.distance(truth).emission
+
+
+def test_every_option_reaches_the_refinement(
+    column: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[str, Any] = {}
+
+    def spy(model: HMM, data: Sequences, **options: Any) -> Any:
+        seen.update(options, model=model, length=len(data.symbols))
+        raise InterruptedError
+
+    monkeypatch.setattr("cohmm.estimators.pairwise_hmm.refine", spy)
+    chosen = {"sparsity": 0.7, "smoothing": 0.3, "random_state": 9}
+    model = PairwiseHMM(3, verbose=True, **chosen)
+    with pytest.raises(InterruptedError):
+        model.fit(column)
+    for name, value in chosen.items():
+        assert seen[name] == value
+    assert seen["model"] == model.pair_fit_.model
+    assert seen["length"] == 30_000
+    assert seen["callback"] is not None
+
+
+@pytest.mark.parametrize("wrong", ["yes", 2, None, "Auto"])
+def test_refine_is_yes_no_or_auto(wrong: Any) -> None:
+    with pytest.raises(ValueError, match=f"refine must be True, False or 'auto', not {wrong!r}"):
+        PairwiseHMM(1, refine=wrong).fit([0, 1, 0])
+
+
+def test_bad_sparsity() -> None:
+    with pytest.raises(ValueError, match="sparsity must be finite and at least 0, not -1"):
+        PairwiseHMM(1, sparsity=-1).fit([0, 1, 0])
+    with pytest.raises(ValueError, match="sparsity=2 is for refinement: set refine=True too"):
+        PairwiseHMM(1, sparsity=2, refine=False).fit([0, 1, 0])
+
+
+def test_sparsity_asks_for_refinement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "cohmm.estimators.pairwise_hmm.worthwhile", lambda n_symbols, n_components: False
+    )
+    y, _ = random_hmm(10, 2, random_state=0).sample(2000, random_state=0)
+    assert not isinstance(PairwiseHMM(2, random_state=0).fit(y).fit_, RefinedFit)
+    assert isinstance(PairwiseHMM(2, sparsity=1, random_state=0).fit(y).fit_, RefinedFit)
+
+
+@pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
+@pytest.mark.parametrize(
+    "data", [[[0, 1, 0, 1, 1, 0], [2]], [[0, 1, 0, 1, 1, 0, None, 2, None, 0, 1]]]
+)
+def test_a_symbol_that_is_in_no_pair(data: Any) -> None:
+    # Pairs cannot know it, and give it no probability; the data itself can.
+    rough = PairwiseHMM(1, refine=False, random_state=0).fit(data)
+    assert rough.emissionprob_[0, 2] == 0
+    fine = PairwiseHMM(1, smoothing=0.0, random_state=0).fit(data)
+    symbols = [s for sequence in data for s in sequence if s is not None]
+    np.testing.assert_allclose(
+        fine.emissionprob_[0], np.bincount(symbols) / len(symbols), atol=0.01
+    )
+
+
+def test_sequences_that_leave_states_for_good() -> None:
+    # Smoothing must know states by how often they were seen, not by the long run.
+    truth = HMM([1, 0], [[0.9, 0.1], [0, 1]], [[0.6, 0.3, 0.1], [0, 0.2, 0.8]])
+    sequences = [truth.sample(30, random_state=seed)[0] for seed in range(200)]
+    rough = PairwiseHMM(2, refine=False, random_state=0).fit(sequences)
+    fine = PairwiseHMM(2, random_state=0).fit(sequences)
+    assert fine.score(sequences) > rough.score(sequences) + 50
+    assert fine.score(sequences) > truth.log_likelihood(sequences) - 30
+    assert max(fine.model_.distance(truth)) < 0.05
+
+
+def test_clone_and_parameters() -> None:
+    model = PairwiseHMM(4, lags=(1, 2), penalty=0.1, refine=False, sparsity=0.5, random_state=3)
+    copy = clone(model)
+    assert copy.refine is False
+    assert copy.sparsity == 0.5
+    assert copy.get_params() == model.get_params()
+    assert copy.set_params(n_components=2).n_components == 2
+    with pytest.raises(Exception, match="not fitted"):
+        model.predict([0, 1])
+
+
+def test_pipeline_with_lengths(column: np.ndarray) -> None:
+    pipeline = Pipeline(
+        [("fold", FunctionTransformer(lambda x: x // 2)), ("hmm", PairwiseHMM(2, random_state=0))]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)
+        pipeline.fit(column, hmm__lengths=LENGTHS)
+    assert pipeline.named_steps["hmm"].emissionprob_.shape == (2, 6)
+    assert pipeline.predict(column).shape == (30_000,)
+
+
+def test_cross_validation_never_cuts_a_sequence() -> None:
+    sequences = [TRUTH.sample(length, random_state=length)[0] for length in range(400, 1400, 50)]
+    data = Sequences.of(sequences, n_symbols=12)
+    folds = list(SequenceKFold(4).split(data))
+    assert sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(20))
+    sizes = [data.lengths[test].sum() for _, test in folds]
+    assert max(sizes) - min(sizes) <= data.lengths.max()
+    for training, test in folds:
+        assert not set(training) & set(test)
+    model = PairwiseHMM(3, n_features=12, random_state=0)
+    scores = cross_val_score(model, data, cv=SequenceKFold(4))
+    training, test = folds[0]
+    by_hand = clone(model).fit([sequences[s] for s in training])
+    assert scores[0] == pytest.approx(by_hand.score([sequences[s] for s in test]))
+    np.testing.assert_allclose(scores, cross_val_score(model, sequences, cv=SequenceKFold(4)))
+
+
+def test_cross_validation_keeps_labels_and_missing_observations() -> None:
+    rng = np.random.default_rng(0)
+    sequences = [
+        [None if rng.random() < 0.1 else "xyz"[s] for s in rng.integers(0, 3, 200)]
+        for _ in range(6)
+    ]
+    data = Sequences.of(sequences)
+    model = PairwiseHMM(1, random_state=0)
+    np.testing.assert_allclose(
+        cross_val_score(model, data, cv=SequenceKFold(3)),
+        cross_val_score(model, sequences, cv=SequenceKFold(3)),
+    )
+
+
+def test_grid_search_over_states() -> None:
+    sequences = [TRUTH.sample(2000, random_state=seed)[0] for seed in range(6)]
+    search = GridSearchCV(
+        PairwiseHMM(n_features=12, random_state=0), {"n_components": [1, 3]}, cv=SequenceKFold(2)
+    )
+    search.fit(sequences)
+    assert search.best_params_ == {"n_components": 3}
+
+
+def test_too_few_sequences_to_split() -> None:
+    with pytest.raises(ValueError, match="2 sequences cannot be split into 3 folds"):
+        list(SequenceKFold(3).split([[0, 1], [1, 0]]))
+    with pytest.raises(ValueError, match="at least 2"):
+        SequenceKFold(1)
+
+
+# scikit-learn's checks make their own data.  What cannot apply, and why:
+REAL = "fits on real numbers in several columns; symbols are whole numbers or strings, in one"
+SECOND = "passes class labels as the second argument, where hmmlearn's interface has lengths"
+ORDER = "shuffles rows, but the order of the symbols is what the model is about"
+EXPECTED_FAILURES = {
+    "check_dict_unchanged": REAL,
+    "check_dont_overwrite_parameters": REAL,
+    "check_dtype_object": SECOND,
+    "check_estimators_dtypes": SECOND,
+    "check_estimators_empty_data_messages": REAL,
+    "check_estimators_fit_returns_self": SECOND,
+    "check_estimators_overwrite_params": SECOND,
+    "check_estimators_pickle": SECOND,
+    "check_f_contiguous_array_estimator": REAL,
+    "check_fit2d_1feature": REAL,
+    "check_fit2d_1sample": REAL,
+    "check_fit2d_predict1d": REAL,
+    "check_fit_check_is_fitted": SECOND,
+    "check_fit_idempotent": SECOND,
+    "check_fit_score_takes_y": SECOND,
+    "check_methods_sample_order_invariance": ORDER,
+    "check_methods_subset_invariance": ORDER,
+    "check_n_features_in": SECOND,
+    "check_n_features_in_after_fitting": SECOND,
+    "check_pipeline_consistency": SECOND,
+    "check_positive_only_tag_during_fit": REAL,
+    "check_readonly_memmap_input": SECOND,
+}
+
+
+def test_scikit_learns_checks() -> None:
+    results = check_estimator(
+        PairwiseHMM(random_state=0), expected_failed_checks=EXPECTED_FAILURES, on_skip=None
+    )
+    by_status: dict[str, set[str]] = {}
+    for result in results:
+        by_status.setdefault(result["status"], set()).add(result["check_name"])
+    # The list is no longer than it must be, and the rest is a good deal.
+    assert by_status["xfail"] == set(EXPECTED_FAILURES)
+    assert len(by_status["passed"]) >= 12
+
+
+def test_the_rules_behind_those_checks_hold_for_symbols(column: np.ndarray) -> None:
+    model = PairwiseHMM(3, random_state=0)
+    before = model.get_params()
+    column.setflags(write=False)
+    assert model.fit(column) is model
+    assert model.get_params() == before
+    state = dict(vars(model))
+    model.predict(column)
+    model.score(column)
+    assert {name: id(value) for name, value in vars(model).items()} == {
+        name: id(value) for name, value in state.items()
+    }
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict_proba(column), model.predict_proba(column))
+    assert model.n_features_in_ == 1
+    again = model.model_
+    assert model.fit(column).model_ == again
+
+
+def test_sparse_and_complex_data_are_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="sparse"):
+        PairwiseHMM(1).fit(sparse.csr_array([[0], [1]]))
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        PairwiseHMM(1).fit(np.array([0, 1j]))
+
+
+def test_bad_data_is_named() -> None:
+    with pytest.raises(ValueError, match="symbol -1 at position 2 is negative"):
+        PairwiseHMM(2).fit([0, 1, -1])
+    with pytest.raises(ValueError, match="lengths sum to 5, but X has 4 symbols"):
+        PairwiseHMM(2).fit([0, 1, 0, 1], [2, 3])
+    with pytest.raises(ValueError, match="no pair at lag 1"):
+        PairwiseHMM(1).fit([[0], [1]])
+
+
+def test_hmm_value_is_the_answer(column: np.ndarray) -> None:
+    model = PairwiseHMM(3, random_state=0).fit(column)
+    assert isinstance(model.model_, HMM)
+    assert model.score(column) == model.model_.log_likelihood(column)

@@ -1,0 +1,415 @@
+"""The pairwise learner: exact laws, noisy ones, its laws and its complaints."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cohmm import HMM, Cooccurrence, count_pairs, threads
+from cohmm.datasets.synthetic import random_hmm, separable_hmm
+from cohmm.learn.fit import start_probability
+from cohmm.learn.pairs import min_volume as module
+from cohmm.learn.pairs.anchor_free import anchor_free
+from cohmm.learn.pairs.min_volume import Problem, min_volume
+from cohmm.learn.pairs.pair_evidence import EvidenceWarning, PairEvidence, lag_weights
+from cohmm.learn.pairs.pair_law import pair_law
+from cohmm.learn.pairs.spectrum import Spectrum, whitened_basis
+from cohmm.learn.pairs.squarem import Point
+from cohmm.learn.pairs.theta_update import Terms, theta_update
+from cohmm.learn.pairs.volume import LogDet
+
+
+def quiet(*args: object, **options: object) -> module.Fit:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)
+        return min_volume(*args, **options)  # type: ignore[arg-type]
+
+
+def counts_of(truth: HMM, length: int, lags: tuple[int, ...] = (1,), seed: int = 1) -> Cooccurrence:
+    y, _ = truth.sample(length, random_state=seed)
+    return count_pairs(y, lags=lags, n_symbols=truth.n_symbols)
+
+
+@pytest.mark.parametrize(("n", "k"), [(100, 10), (100, 20), (1000, 10), (1000, 20)])
+def test_exact_pairs_give_the_model_back(n: int, k: int) -> None:
+    # A model that is not sufficiently scattered is no counterexample.  AnchorFree's own answer
+    # is the proof: M X >= 0 with columns X that sum to one and |det X| > 1, hence one of them
+    # longer than one, outside of the cone of the definition.
+    recovered, seed = 0, 0
+    wanted = 20
+    while recovered < wanted:
+        truth = random_hmm(n, k, random_state=seed)
+        law = truth.pair_probability()
+        fit = quiet(Cooccurrence.from_probability(law), k, max_iter=1, random_state=0)
+        if max(fit.model.distance(truth)) < 1e-6:
+            recovered += 1
+        else:
+            m = truth.emissionprob.T
+            pairs = pair_law(law)
+            basis, _ = whitened_basis([pairs], [1.0], 1e9, k)
+            x = np.linalg.pinv(m) @ anchor_free(basis, pairs.frequency)
+            assert (m @ x > -1e-8).all()
+            assert np.linalg.slogdet(x)[1] > 1e-6
+        seed += 1
+    assert seed <= 2 * wanted
+
+
+def test_sparse_evidence_gives_the_model_that_dense_gives() -> None:
+    truth = random_hmm(300, 5, stay=0.5, random_state=0)
+    counts = counts_of(truth, 10**6)
+    as_sparse = Cooccurrence(
+        {1: sparse.csr_array(counts[1])}, counts.symbol_counts, counts.start_counts
+    )
+    dense, thin = (quiet(c, 5, random_state=0) for c in (counts, as_sparse))
+    # float32 cannot see the last small gains, so that it stops a little sooner.
+    assert thin.objective == pytest.approx(dense.objective, abs=5e-6)
+    assert max(thin.model.distance(dense.model)) < 6e-3
+    assert max(dense.model.distance(truth)) < 0.1
+
+
+def test_nothing_of_size_n_by_n_is_formed_for_sparse_evidence() -> None:
+    import tracemalloc
+
+    n = 30_000  # an N x N array of doubles would be 7 GB
+    rng = np.random.default_rng(0)
+    y = np.concatenate([rng.integers(0, n // 2, 150_000), rng.integers(n // 2, n, 150_000)])
+    counts = count_pairs(y.astype(np.int32), n_symbols=n)
+    tracemalloc.start()
+    quiet(counts, 2, max_iter=10, random_state=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200e6
+
+
+@pytest.mark.parametrize(
+    ("truth", "length", "lags", "limits"),
+    [
+        (random_hmm(100, 20, random_state=0), 10**6, (1,), (0.26, 0.30)),
+        (separable_hmm(16, 4, random_state=0), 10**5, (1,), (0.09, 0.09)),
+        (random_hmm(100, 20, stay=0.5, random_state=1), 10**6, (1, 2, 3), (0.075, 0.09)),
+        (random_hmm(100, 20, stay=0.8, random_state=2), 10**6, (1, 2, 3), (0.045, 0.05)),
+    ],
+)
+def test_errors_on_real_chains(
+    truth: HMM, length: int, lags: tuple[int, ...], limits: tuple[float, float]
+) -> None:
+    fit = quiet(counts_of(truth, length, lags), truth.n_components, random_state=0)
+    distance = fit.model.distance(truth)
+    assert distance.emission < limits[0]
+    assert distance.transition < limits[1]
+
+
+def test_the_penalty_helps_and_no_volume_is_an_option() -> None:
+    truth = random_hmm(100, 20, random_state=3)
+    counts = counts_of(truth, 10**6)
+    plain = quiet(counts, 20, volume="none", random_state=0)
+    default = quiet(counts, 20, random_state=0)
+    assert default.penalty == pytest.approx(module.PENALTY / np.sqrt(10**6 - 1))
+    assert default.model.distance(truth).transition < plain.model.distance(truth).transition
+
+
+def test_the_papers_determinant_adds_nothing() -> None:
+    truth = random_hmm(60, 12, random_state=0)
+    counts = counts_of(truth, 10**5)
+    plain = quiet(counts, 12, volume="none", max_iter=60, random_state=0)
+    det = quiet(counts, 12, volume="det", penalty=1.0, max_iter=60, random_state=0)
+    assert max(det.model.distance(plain.model)) < 1e-6
+
+
+def test_a_large_determinant_penalty_is_searched_along_the_line() -> None:
+    # With two states the determinant is felt, and its linear model is no bound.
+    truth = random_hmm(20, 2, stay=0.7, random_state=1)
+    counts = counts_of(truth, 10**5)
+    fit = quiet(counts, 2, volume="det", penalty=5.0, random_state=0)
+    plain = quiet(counts, 2, volume="none", random_state=0)
+    assert fit.history[-1].volume < plain_volume(plain) * 0.9
+
+
+def plain_volume(fit: module.Fit) -> float:
+    joint = fit.model.stationary()[:, None] * fit.model.transmat
+    return float(abs(np.linalg.det(joint)))
+
+
+def test_auto_penalty_is_one_of_the_grid_and_deterministic() -> None:
+    truth = random_hmm(50, 5, stay=0.3, random_state=0)
+    counts = counts_of(truth, 10**5)
+    first = quiet(counts, 5, penalty="auto", random_state=0)
+    again = quiet(counts, 5, penalty="auto", random_state=0)
+    assert first.penalty == again.penalty
+    assert first.model == again.model
+    steps = np.array([0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]) / np.sqrt(10**5 - 1)
+    assert np.isclose(steps, first.penalty).any()
+    with pytest.raises(ValueError, match="holds out pairs"):
+        quiet(Cooccurrence.from_probability(truth.pair_probability()), 5, penalty="auto")
+
+
+def test_auto_states_never_too_many() -> None:
+    for stay, length, least in ((0.0, 10**6, 10), (0.5, 10**6, 20), (0.8, 10**6, 20)):
+        truth = random_hmm(100, 20, stay=stay, random_state=4)
+        fit = quiet(counts_of(truth, length), "auto", max_iter=1, random_state=0)
+        assert least <= fit.model.n_components <= 20
+        assert fit.spectrum.values[0] == pytest.approx(1, abs=0.01)
+        assert fit.spectrum.n_detectable == fit.model.n_components
+
+
+def test_lags_without_signal_get_no_weight() -> None:
+    truth = random_hmm(100, 20, random_state=5)
+    fit = quiet(counts_of(truth, 10**6, (1, 2, 5)), 20, max_iter=5, random_state=0)
+    assert fit.lag_weights[5] == 0
+    assert fit.lag_weights[1] > 0.8
+    assert sum(fit.lag_weights.values()) == pytest.approx(1)
+    shown = Spectrum(np.array([1.0, 0.9, 0.5, 0.1]), 0.2)
+    assert lag_weights({1: shown, 2: Spectrum(shown.values**2, 0.2)}, 4) == {1: 0.5, 2: 0.5}
+
+
+def test_tied_lags_agree_with_the_chain() -> None:
+    # On exact laws of three lags the truth is stationary: one map leaves it where it is.
+    truth = random_hmm(40, 4, stay=0.4, random_state=0)
+    counts = Cooccurrence.from_probability({lag: truth.pair_probability(lag) for lag in (1, 2, 3)})
+    evidence = PairEvidence.of(counts, None, "tied", 4)
+    problem = Problem(evidence.laws, evidence.weights, LogDet(), 0.0)
+    point = Point(truth.emissionprob.T.copy(), truth.stationary()[:, None] * truth.transmat)
+    state = problem.evaluate(point)
+    assert abs(state.divergence) < 1e-12
+    np.testing.assert_allclose(state.target.m, point.m, atol=1e-12)
+    np.testing.assert_allclose(state.target.theta, point.theta, atol=1e-10)
+
+
+@pytest.mark.parametrize("lags", [(1,), (2,), (1, 3), (1, 2, 4)])
+def test_the_majoriser_of_tied_lags_has_the_slope_of_the_divergence(
+    lags: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Far from the truth, where a wrong pairing of the powers of A would show.
+    truth = random_hmm(12, 3, stay=0.3, random_state=0)
+    laws = {lag: pair_law(truth.pair_probability(lag)) for lag in lags}
+    weights = {lag: (i + 1) / sum(range(1, len(lags) + 1)) for i, lag in enumerate(lags)}
+    problem = Problem(laws, weights, LogDet(), 0.0)
+    rng = np.random.default_rng(1)
+    m = rng.dirichlet(np.ones(12), 3).T
+    here, there = (
+        theta_update(np.full((3, 3), 1 / 9), Terms(rng.dirichlet(np.ones(9)).reshape(3, 3)))
+        for _ in range(2)
+    )
+    seen: list[Terms] = []
+
+    def spy(theta: np.ndarray, terms: Terms) -> np.ndarray:
+        seen.append(terms)
+        return theta
+
+    monkeypatch.setattr(module, "theta_update", spy)
+    problem.evaluate(Point(m, here))
+    direction = there - here  # both are feasible, and so is the way between them
+    slope = float(np.sum((seen[0].linear - seen[0].log / here) * direction))
+    step = 1e-5
+    ahead, behind = (
+        problem.evaluate(Point(m, here + sign * step * direction)).divergence for sign in (1, -1)
+    )
+    assert slope == pytest.approx((ahead - behind) / (2 * step), rel=1e-5)
+
+
+def test_the_papers_update_with_one_lag() -> None:
+    # C = Theta * (M'~Omega M), element by element, and the closed form of M.
+    truth = random_hmm(30, 3, random_state=1)
+    counts = counts_of(truth, 10**4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        evidence = PairEvidence.of(counts, None, "tied", 3)
+    omega = counts.probability()
+    rng = np.random.default_rng(0)
+    m = rng.dirichlet(np.ones(30), 3).T
+    theta = np.full((3, 3), 1 / 9)
+    state = Problem(evidence.laws, evidence.weights, LogDet(), 0.0).evaluate(Point(m, theta))
+    ratio = omega / (m @ theta @ m.T)
+    updated = m * (ratio @ m @ theta.T + ratio.T @ m @ theta)
+    np.testing.assert_allclose(state.target.m, updated / updated.sum(axis=0), atol=1e-12)
+    c = theta * (m.T @ ratio @ m)
+    # At the minimum the gradient is d_0 + d_i - d_j, so that it and its transpose add to 2 d_0.
+    gradient = -c / state.target.theta
+    np.testing.assert_allclose(gradient + gradient.T, 2 * gradient[0, 0], atol=1e-6)
+
+
+def test_summed_lags_fit_the_sum() -> None:
+    truth = random_hmm(60, 4, stay=0.6, random_state=2)
+    counts = counts_of(truth, 3 * 10**5, (1, 2, 3))
+    fit = quiet(counts, 4, combine="summed", random_state=0)
+    assert fit.lag_weights == {1: 1.0}
+    assert fit.model.distance(truth).emission < 0.06
+
+
+def test_restarts_are_recorded_and_the_best_is_kept() -> None:
+    truth = random_hmm(60, 8, random_state=0)
+    counts = counts_of(truth, 10**5)
+    one = quiet(counts, 8, max_iter=100, random_state=0)
+    three = quiet(counts, 8, n_init=3, max_iter=100, random_state=0)
+    assert len(three.starts) == 3
+    assert len(set(three.starts)) == 3
+    assert three.objective == min(three.starts)
+    assert three.starts[0] == one.objective
+
+
+def test_the_same_seed_gives_the_same_model_for_any_number_of_threads() -> None:
+    truth = random_hmm(1200, 4, stay=0.5, random_state=0)  # sparse
+    counts = counts_of(truth, 10**5)
+    models = []
+    for n in (1, 2, 4):
+        with threads(n):
+            models.append(quiet(counts, 4, max_iter=20, random_state=7).model)
+    assert models[0] == models[1] == models[2]
+
+
+def test_states_and_symbols_may_be_relabelled() -> None:
+    truth = random_hmm(50, 4, stay=0.5, random_state=6)
+    counts = counts_of(truth, 10**6)
+    order = np.random.default_rng(0).permutation(50)
+    shuffled = Cooccurrence(
+        {1: counts[1][np.ix_(order, order)]},
+        counts.symbol_counts[order],
+        counts.start_counts[order],
+    )
+    fit, other = (quiet(c, 4, random_state=0).model for c in (counts, shuffled))
+    moved = HMM(fit.startprob, fit.transmat, fit.emissionprob[:, order])
+    assert max(other.distance(moved)) < 1e-3
+    prevalence = fit.stationary()
+    assert (np.diff(prevalence) <= 1e-9).all()
+
+
+def test_symbols_never_seen_are_told_and_get_probability_zero() -> None:
+    counts = count_pairs([0, 1, 0, 2, 1, 0, 2, 2, 1, 0] * 50, n_symbols=5)
+    with pytest.warns(EvidenceWarning, match=r"2 of 5 symbols never occur in a pair \(3 among"):
+        fit = min_volume(counts, 1, random_state=0)
+    assert fit.model.emissionprob[:, 3:].sum() == 0
+    labelled = count_pairs(["a", "b"] * 9, vocabulary=["a", "b", "z"])
+    with pytest.warns(EvidenceWarning, match="'z' among them"):
+        min_volume(labelled, 1, random_state=0)
+
+
+def test_more_states_than_the_data_can_show() -> None:
+    rng = np.random.default_rng(0)
+    counts = count_pairs(rng.integers(0, 30, 20_000))
+    with pytest.warns(EvidenceWarning, match="can show 1 states; n_components=4 asks for more"):
+        fit = min_volume(counts, 4, max_iter=200, random_state=0)
+    assert np.isfinite(fit.model.emissionprob).all()
+
+
+def test_more_states_than_symbols() -> None:
+    counts = count_pairs([0, 1, 2, 1, 0])
+    with pytest.raises(
+        ValueError, match=r"n_components=4 states cannot be learned .* of 3 symbols"
+    ):
+        min_volume(counts, 4)
+
+
+def test_no_pairs() -> None:
+    empty = Cooccurrence({1: np.zeros((3, 3), int)}, np.zeros(3, int), np.zeros(3, int))
+    with pytest.raises(ValueError, match="no pair was counted at lag 1"):
+        min_volume(empty, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"penalty": -1.0}, "at least 0, not -1.0"),
+        ({"penalty": np.nan}, "finite and at least 0"),
+        ({"penalty": "much"}, "penalty must be a number, 'auto' or None, not 'much'"),
+        ({"max_iter": 0}, "max_iter must be a whole number from 1, not 0"),
+        ({"n_init": 1.5}, "n_init must be a whole number from 1, not 1.5"),
+        ({"tol": -1}, "tol must be finite"),
+        ({"smoothing": -0.1}, "smoothing must be finite and at least 0, not -0.1"),
+        ({"volume": "area"}, "not 'area'"),
+        ({"combine": "both"}, "combine must be 'tied' or 'summed'"),
+        ({"lags": ()}, "lags is empty"),
+        ({"lags": (2,)}, "lag 2 was not counted"),
+        ({"random_state": "seed"}, "random_state must be a whole number"),
+    ],
+)
+def test_bad_arguments(options: dict[str, object], message: str) -> None:
+    counts = count_pairs([0, 1, 0, 0, 1, 1, 0] * 30)
+    with pytest.raises(ValueError, match=message):
+        quiet(counts, 1, **options)
+    for wrong in (0, 2.0, "many", True):
+        with pytest.raises(ValueError, match="n_components must be a whole number"):
+            quiet(counts, wrong)
+
+
+def test_a_chain_in_two_parts() -> None:
+    # Two components that never meet: no NaN, and each state lives in one of them.
+    y = np.random.default_rng(0).integers(0, 3, 4000)
+    counts = count_pairs([y.tolist(), (y + 3).tolist()])
+    fit = quiet(counts, 2, random_state=0)
+    assert np.isfinite(fit.model.transmat).all()
+    inside = fit.model.emissionprob[:, :3].sum(axis=1)
+    np.testing.assert_allclose(sorted(inside), [0, 1], atol=1e-3)
+
+
+def test_a_state_that_dies_is_told() -> None:
+    point = Point(np.full((3, 2), 1 / 3), np.array([[1 - 2e-10, 5e-11], [5e-11, 1e-10]]))
+    counts = count_pairs([0, 1, 2, 0, 2, 1, 0] * 30)
+    evidence = PairEvidence.of(counts, None, "tied", 1)
+    with pytest.warns(EvidenceWarning, match="1 of 2 states died out"):
+        model = module.as_hmm(point, evidence, 0.0)
+    assert np.isfinite(model.transmat).all()
+
+
+def test_one_state_is_the_frequencies() -> None:
+    counts = count_pairs(np.random.default_rng(1).integers(0, 4, 10_000))
+    fit = min_volume(counts, 1, random_state=0)
+    law = counts.probability()
+    np.testing.assert_allclose(
+        fit.model.emissionprob[0], (law.sum(axis=0) + law.sum(axis=1)) / 2, atol=1e-6
+    )
+    assert fit.converged
+
+
+def test_a_periodic_chain() -> None:
+    # a b a b ...: two singular values of one, of which only one is that of the frequencies.
+    counts = count_pairs(["a", "b", "a"]) + count_pairs(["b", "c", "b"])
+    assert min_volume(counts, 1, random_state=0).converged
+    two = quiet(count_pairs([0, 1] * 500), 2, smoothing=0.0, random_state=0)
+    np.testing.assert_allclose(np.sort(two.model.emissionprob, axis=0), [[0, 0], [1, 1]], atol=1e-6)
+    np.testing.assert_allclose(two.model.transmat, [[0, 1], [1, 0]], atol=1e-6)
+
+
+def test_converged_only_when_it_did() -> None:
+    truth = random_hmm(100, 20, random_state=8)
+    counts = counts_of(truth, 10**5)
+    short = quiet(counts, 20, max_iter=10, random_state=0)
+    assert not short.converged
+    assert short.n_iter <= 12
+    assert quiet(counts, 20, tol=1e4, random_state=0).converged
+
+
+def test_smoothing_leaves_nothing_impossible() -> None:
+    # States that never share a symbol, of a chain that never turns back.
+    counts = count_pairs([0, 1, 2] * 300)
+    hard, soft = (quiet(counts, 3, smoothing=s, random_state=0).model for s in (0.0, 0.1))
+    assert hard.emissionprob.min() < 1e-6
+    assert hard.transmat.min() < 1e-6
+    assert soft.emissionprob.min() > 1e-5
+    assert soft.transmat.min() > 1e-5
+    assert max(soft.distance(hard)) < 1e-2
+    assert np.isfinite(soft.log_likelihood([2, 1, 0]))
+    assert soft.log_likelihood([2, 1, 0]) > hard.log_likelihood([2, 1, 0])
+
+
+def test_starts_from_a_model() -> None:
+    truth = random_hmm(60, 6, stay=0.5, random_state=0)
+    counts = counts_of(truth, 10**5)
+    fit = quiet(counts, 6, random_state=0)
+    again = quiet(counts, 6, start=fit.model, random_state=0)
+    assert again.n_iter < fit.n_iter
+    assert again.objective <= fit.objective + 1e-5
+    with pytest.raises(ValueError, match="cannot start from"):
+        quiet(counts, 5, start=fit.model)
+
+
+def test_start_probability_by_first_symbols() -> None:
+    m = np.array([[0.9, 0.0], [0.1, 0.1], [0.0, 0.9]])
+    even = np.array([0.5, 0.5])
+    assert start_probability(m, np.zeros(3), even).tolist() == [0.5, 0.5]
+    many = start_probability(m, np.array([9000.0, 1000.0, 0.0]), even)
+    assert many[0] > 0.99
+    single = start_probability(m, np.array([1.0, 0.0, 0.0]), even)
+    assert 0.5 < single[0] < 0.6

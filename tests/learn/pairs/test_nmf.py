@@ -1,0 +1,157 @@
+"""Plain factorisation: it fits exact pairs, and finds another model than the true one."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from cohmm import HMM, Cooccurrence, count_pairs, count_triples, threads
+from cohmm.datasets.synthetic import random_hmm
+from cohmm.learn.pairs.min_volume import min_volume
+from cohmm.learn.pairs.nmf import nmf
+from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+from tests import laws
+from tests.strategies import random_model
+
+quiet = pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
+
+
+def counted(truth: HMM, length: int, lags: tuple[int, ...] = (1,)) -> Cooccurrence:
+    return count_pairs(
+        truth.sample(length, random_state=1)[0], lags=lags, n_symbols=truth.n_symbols
+    )
+
+
+@quiet
+def test_exact_pairs_are_fitted_by_another_model():
+    far = 0
+    for seed in (1, 2, 3):
+        truth = random_hmm(10, 3, random_state=seed)
+        pairs = Cooccurrence.from_probability(truth.pair_probability())
+        fit = nmf(pairs, 3, n_init=2, random_state=0)
+        assert fit.divergence <= 1e-8
+        found = fit.model.pair_probability()
+        np.testing.assert_allclose(found, truth.pair_probability(), atol=1e-4)
+        assert max(min_volume(pairs, 3, random_state=0).model.distance(truth)) < 1e-6
+        far += min(fit.model.distance(truth)) > 0.05
+    assert far >= 2
+
+
+@quiet
+def test_the_volume_term_is_what_helps():
+    truth = random_hmm(30, 5, random_state=3)
+    counts = counted(truth, 10**6)
+    plain = nmf(counts, 5, n_init=2, random_state=0)
+    small = min_volume(counts, 5, random_state=0)
+    assert plain.divergence < small.divergence
+    assert max(plain.model.distance(truth)) > 2 * max(small.model.distance(truth))
+
+
+@quiet
+def test_the_divergence_falls_and_the_best_start_is_kept():
+    counts = counted(random_hmm(20, 5, random_state=0), 20_000)
+    seen = []
+    fit = nmf(counts, 5, n_init=3, random_state=0, callback=seen.append)
+    divergences = [step.divergence for step in fit.history]
+    assert all(after <= before for before, after in pairwise(divergences))
+    assert [step.objective for step in fit.history] == divergences
+    assert len(fit.starts) == len(set(fit.starts)) == 3
+    assert fit.objective == min(fit.starts)
+    assert fit.history[-1] in seen
+    assert sum(step.n_iter == 1 for step in seen) == 3
+    assert fit.converged
+    short = nmf(counts, 5, n_init=1, random_state=0, max_iter=5)
+    assert not short.converged
+    assert nmf(counts, 5, n_init=1, random_state=0, tol=10.0).n_iter < fit.n_iter
+
+
+@quiet
+def test_seeds_and_threads():
+    counts = counted(random_hmm(20, 5, random_state=0), 20_000)
+    options = {"n_init": 2, "max_iter": 50}
+    fits = []
+    for n in (1, 2):
+        with threads(n):
+            fits.append(nmf(counts, 5, random_state=3, **options).model)
+    assert fits[0] == fits[1]
+    assert nmf(counts, 5, random_state=4, **options).model != fits[0]
+
+
+@quiet
+def test_a_start_is_the_first_and_other_orders_of_symbols_change_nothing():
+    truth = random_hmm(10, 3, random_state=0)
+    counts = counted(truth, 20_000)
+    start = random_model(3, 10, seed=1)
+    fit = nmf(counts, 3, n_init=1, start=start)
+    same = min_volume(counts, 3, volume="none", penalty=0.0, start=start)
+    assert fit.model == same.model
+    more = nmf(counts, 3, n_init=3, start=start, random_state=0)
+    assert more.starts[0] == fit.starts[0]
+    assert more.starts[1] != fit.starts[0]
+    order = np.random.default_rng(0).permutation(10)
+    other = Cooccurrence(
+        {1: counts[1][np.ix_(order, order)]}, counts.symbol_counts[order], np.zeros(10)
+    )
+    counts = Cooccurrence(counts.counts, counts.symbol_counts, np.zeros(10))
+    renamed = HMM(start.startprob, start.transmat, start.emissionprob[:, order])
+    options = {"n_init": 1, "max_iter": 50}
+    model = nmf(counts, 3, start=start, **options).model
+    again = nmf(other, 3, start=renamed, **options).model
+    laws.close(again.emissionprob, model.emissionprob[:, order], 1e-8)
+    laws.close(again.transmat, model.transmat, 1e-8)
+
+
+@quiet
+def test_the_shortest_lag_is_used():
+    truth = random_hmm(10, 3, stay=0.5, random_state=0)
+    options = {"n_init": 1, "max_iter": 30, "random_state": 0}
+    one, several = (nmf(counted(truth, 20_000, lags), 3, **options) for lags in ((1,), (1, 2, 3)))
+    assert one.model == several.model
+
+
+def test_labels_smoothing_and_symbols_never_seen():
+    truth = random_hmm(6, 2, stay=0.8, random_state=0)
+    words = np.array(list("fedcba"))[truth.sample(20_000, random_state=0)[0]].tolist()
+    counts = count_pairs(words, vocabulary=list("abcdefgh"))
+    with pytest.warns(EvidenceWarning, match="2 of 8 symbols never occur") as caught:
+        fit = nmf(counts, 2, random_state=0)
+    assert len(caught) == 1
+    assert fit.model.vocabulary == tuple("abcdefgh")
+    assert (fit.model.emissionprob[:, 6:] == 0).all()
+    assert (fit.model.emissionprob[:, :6] > 0).all()
+    assert fit.model.log_likelihood(words) > -np.inf
+    with pytest.warns(EvidenceWarning):
+        rough = nmf(counts, 2, random_state=0, smoothing=500.0)
+    assert rough.model.distance(fit.model).emission > 0.01
+
+
+def test_as_many_states_as_stand_out():
+    truth = random_hmm(20, 4, stay=0.6, random_state=0)
+    fit = nmf(counted(truth, 10**5), "auto", n_init=1, max_iter=10, random_state=0)
+    assert fit.model.n_components == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_iter": 0}, "max_iter must be a whole number from 1, not 0"),
+        ({"n_init": 0}, "n_init must be a whole number from 1, not 0"),
+        ({"tol": np.nan}, "tol must be finite and at least 0, not nan"),
+        ({"smoothing": -1}, "smoothing must be finite and at least 0, not -1"),
+        ({"n_components": 4}, "n_components=4 states cannot be learned from pairs of 3 symbols"),
+        ({"start": random_model(2, 4)}, r"cannot start from HMM\(2 states, 4 symbols\)"),
+    ],
+)
+def test_wrong_arguments(options, message):
+    arguments = {"n_components": 2, **options}
+    with pytest.raises(ValueError, match=message):
+        nmf(count_pairs([0, 1, 2, 0, 1] * 20), **arguments)
+
+
+def test_wrong_evidence():
+    with pytest.raises(ValueError, match=r"nmf learns from counts of pairs.*count_pairs\(X\)"):
+        nmf(count_triples([0, 1, 0]), 2)
+    with pytest.raises(ValueError, match="not a ndarray"):
+        nmf(np.eye(3), 2)

@@ -1,0 +1,108 @@
+"""The one primitive, dense and sparse, against loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cohmm import threads
+from cohmm.kernels import tri_factor
+from cohmm.learn.pairs.pair_law import DensePairs, SparsePairs, pair_law
+
+
+def random_case(n: int, k: int, seed: int, density: float = 0.3) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    omega = rng.exponential(size=(n, n)) * (rng.random((n, n)) < density)
+    m = rng.exponential(size=(n, k))
+    theta = rng.exponential(size=(k, k))
+    return omega / omega.sum(), m / m.sum(axis=0), theta / theta.sum()
+
+
+def by_loops(
+    omega: np.ndarray, m: np.ndarray, theta: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    n, k = m.shape
+    fit, rows, columns = 0.0, np.zeros((n, k)), np.zeros((n, k))
+    for a in range(n):
+        for b in range(n):
+            if omega[a, b] > 0:
+                expected = m[a] @ theta @ m[b]
+                fit += omega[a, b] * np.log(expected)
+                rows[a] += omega[a, b] / expected * m[b]
+                columns[b] += omega[a, b] / expected * m[a]
+    return fit, rows, columns
+
+
+@pytest.mark.parametrize("k", [1, 3, 20, 40, 60, 80, 90, 110, 128, 150, 300])
+@pytest.mark.parametrize("kind", [DensePairs, SparsePairs])
+def test_statistics_agree_with_loops(k: int, kind: type) -> None:
+    omega, m, theta = random_case(60, k, seed=k)
+    law = pair_law(omega if kind is DensePairs else sparse.csr_array(omega))
+    assert isinstance(law, kind)
+    fit, rows, columns = by_loops(omega, m, theta)
+    found = law.statistics(m, theta)
+    precision = 1e-11 if kind is DensePairs else 2e-6  # float64, float32
+    assert found.log_fit == pytest.approx(fit, rel=precision)
+    np.testing.assert_allclose(found.rows, rows, rtol=precision, atol=1e-12)
+    np.testing.assert_allclose(found.columns, columns, rtol=precision, atol=1e-12)
+    np.testing.assert_allclose(law.frequency, (omega.sum(0) + omega.sum(1)) / 2, rtol=1e-12)
+    assert law.negative_entropy == pytest.approx(
+        np.sum(omega[omega > 0] * np.log(omega[omega > 0]))
+    )
+
+
+def test_sparse_pass_is_the_same_for_any_number_of_threads() -> None:
+    omega, m, theta = random_case(300, 20, seed=5)
+    law = pair_law(sparse.csr_array(omega))
+    results = []
+    for n in (1, 2, 4):
+        with threads(n):
+            results.append(law.statistics(m, theta))
+    for other in results[1:]:
+        assert other.log_fit == results[0].log_fit
+        np.testing.assert_array_equal(other.rows, results[0].rows)
+        np.testing.assert_array_equal(other.columns, results[0].columns)
+
+
+def test_sparse_pass_stands_tiny_and_huge_probabilities() -> None:
+    # Frequencies over twelve orders of magnitude: the lift keeps float32 in range.
+    rng = np.random.default_rng(0)
+    n, k = 50, 4
+    weights = 10.0 ** rng.uniform(-12, 0, n)
+    omega = np.outer(weights, weights) * rng.exponential(size=(n, n))
+    omega /= omega.sum()
+    m = weights[:, None] * rng.exponential(size=(n, k))
+    m /= m.sum(axis=0)
+    theta = np.full((k, k), 1 / k**2)
+    found = pair_law(sparse.csr_array(omega)).statistics(m, theta)
+    true = DensePairs(omega).statistics(m, theta)
+    assert np.isfinite(found.rows).all()
+    np.testing.assert_allclose(found.rows, true.rows, rtol=1e-5)
+    assert found.log_fit == pytest.approx(true.log_fit, rel=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 16, 17, 100, 128, 129, 300])
+def test_table_widths_hold_the_states(k: int) -> None:
+    width = tri_factor.table_width(k)
+    assert width >= k
+    assert width % (tri_factor.WIDTH * len(tri_factor.table_lanes(k))) == 0
+    assert width - k < tri_factor.WIDTH * -(-k // 128)
+    padded = tri_factor.table(np.ones((2, k)))
+    assert padded.shape == (2, width)
+    assert padded[:, k:].sum() == 0
+
+
+def test_the_kernels_logarithm() -> None:
+    # One non-zero a row: fit is the logarithm itself.
+    values = np.concatenate([10.0 ** np.linspace(-17, 25, 1001), np.linspace(0.5, 2, 1001)])
+    n = len(values)
+    left = tri_factor.table(values[:, None])
+    right = tri_factor.table(np.ones((n, 1)))
+    out, fit = np.empty((n, 1)), np.empty(n)
+    tri_factor.sparse_pass(
+        tri_factor.table_lanes(1), np.arange(n + 1), np.arange(n, dtype=np.int32),
+        np.ones(n, np.float32), (0, n), left, right, out, fit,
+    )  # fmt: skip
+    np.testing.assert_allclose(fit, np.log(left[:, 0].astype(float)), rtol=3e-7, atol=2e-7)
+    np.testing.assert_allclose(out[:, 0], 1 / values, rtol=1e-6)

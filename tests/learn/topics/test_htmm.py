@@ -1,0 +1,421 @@
+"""The learner of topics: against slow EM, on corpora whose topics are known, on bad input."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+
+from cohmm import threads
+from cohmm.data.documents import Documents
+from cohmm.datasets.demo_topics import demo_model
+from cohmm.datasets.synthetic_topics import (
+    TopicSample,
+    random_topics,
+    sample_documents,
+    sample_htmm,
+)
+from cohmm.evidence.document_pairs import count_documents
+from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+from cohmm.learn.topics.clusters import cluster_topics, k_means
+from cohmm.learn.topics.gruber import gruber
+from cohmm.learn.topics.htmm import (
+    HTMMFit,
+    Topics,
+    corpus_transitions,
+    expected_counts,
+    htmm,
+    parts_of,
+    sticky_transitions,
+)
+from cohmm.learn.topics.pair_topics import topics_of_pairs
+from cohmm.model.hmm import HMM
+from cohmm.model.matching import match_rows, total_variation
+from cohmm.topics.document_chains import Chains
+from tests.laws import close, rows_are_distributions
+from tests.topics.samples import documents_of, error
+from tests.topics.test_document_chains import all_paths
+
+
+@pytest.fixture(scope="module")
+def small() -> TopicSample:
+    return sample_htmm(600, n_components=4, n_words=120, length=50, random_state=0)
+
+
+def quietly(*args, **kwargs) -> HTMMFit:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)
+        return htmm(*args, **kwargs)
+
+
+def test_the_corpus_of_the_issue_is_recovered() -> None:
+    """K=10, V=2,000, 5,000 documents: topics, and which word is of which."""
+    sample = sample_htmm(5000, random_state=0)
+    fit = quietly(sample.documents, 10, random_state=0)
+    assert error(fit.components, sample.components) < 0.10
+    truth = HTMMFit(
+        sample.components,
+        np.full(10, 0.1),
+        np.full(10, 0.3),
+        sample.documents.vocabulary,
+        "truth",
+        transitions=np.eye(10),
+        switch=sample.switch,
+    )
+    best = Chains.of(truth).infer(sample.documents, decode=True).topics
+    found = Chains.of(fit).infer(sample.documents, decode=True).topics
+    cost = cdist(sample.components, fit.components, "cityblock")
+    name = np.empty(10, int)
+    rows, columns = linear_sum_assignment(cost)
+    name[columns] = rows
+    accuracy = np.mean(name[found] == sample.topics)
+    assert accuracy > np.mean(best == sample.topics) - 0.02
+    assert abs(fit.switch - sample.switch) < 0.05
+    close(fit.prior, fit.prevalence)
+
+
+def test_the_fit_is_in_order(small: TopicSample) -> None:
+    fit = quietly(small.documents, 4, random_state=0)
+    rows_are_distributions(fit.components)
+    rows_are_distributions(fit.transitions)
+    rows_are_distributions(fit.prevalence)
+    assert (np.diff(fit.prevalence) <= 0).all()
+    assert (fit.components > 0).all()
+    assert fit.vocabulary == small.documents.vocabulary
+    assert len(fit.passes) == 1
+    assert 1 < fit.n_iter <= 103
+    objectives = [step.objective for step in fit.history]
+    assert objectives == sorted(objectives, reverse=True)
+    assert fit.name == "HTMM"
+    # Chains stay: so do the corpus' transitions.
+    assert (fit.transitions.diagonal() > fit.prevalence).all()
+
+
+def test_passes_over_the_documents_improve_the_topics(small: TopicSample) -> None:
+    errors = [
+        error(quietly(small.documents, 4, refine=n, random_state=0).components, small.components)
+        for n in (0, 1, 3)
+    ]
+    assert errors[0] > errors[1] > errors[2]
+
+
+def test_any_number_of_threads_gives_the_same(small: TopicSample) -> None:
+    big = sample_htmm(1500, n_components=4, n_words=1300, length=60, random_state=1)
+    for documents in (small.documents, big.documents):  # dense and sparse pairs
+        found = []
+        for n in (1, 2):
+            with threads(n):
+                found.append(quietly(documents, 4, random_state=3, max_iter=20))
+        for name in ("components", "prevalence", "transitions", "switch"):
+            np.testing.assert_array_equal(getattr(found[0], name), getattr(found[1], name))
+    assert len(parts_of(big.documents)) > 1
+
+
+def test_the_seed_decides_where_it_starts() -> None:
+    sample = sample_htmm(200, n_components=8, n_words=100, length=20, random_state=2)
+    one, same, other = (
+        quietly(sample.documents, 5, random_state=seed, max_iter=5).components for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(one, same)
+    assert np.abs(one - other).max() > 1e-3
+
+
+def test_weights_are_repetitions(small: TopicSample) -> None:
+    """A document of weight two is two documents; one of weight nothing is none."""
+    weights = np.tile([2.0, 0.0, 1.0], 200)
+    repeated = small.documents.select(np.repeat(np.arange(600), weights.astype(int)))
+    one = quietly(small.documents, 4, weights=weights, random_state=0, max_iter=10)
+    two = quietly(repeated, 4, random_state=0, max_iter=10)
+    close(one.components, two.components, 1e-3)
+    assert (
+        np.abs(
+            one.components - quietly(small.documents, 4, random_state=0, max_iter=10).components
+        ).max()
+        > 1e-3
+    )
+
+
+def test_expected_counts_are_those_of_all_paths() -> None:
+    rng = np.random.default_rng(0)
+    m = rng.dirichlet(np.ones(4), size=2).T
+    topics = Topics.of(m, np.array([0.6, 0.4]), 0.3)
+    texts = [[0, 1, 3], [2], [], [3, 3, 0, 1]]
+    weights = np.array([1.0, 2.0, 5.0, 0.5])
+    found = expected_counts(documents_of(texts, 4), topics, weights, sweeps=1)
+    p = topics.prior / topics.prior.sum()
+    a = 0.7 * np.eye(2) + 0.3 * p
+    words, switches, log = np.zeros((4, 2)), 0.0, 0.0
+    for text, weight in zip(texts, weights, strict=True):
+        if not text:
+            continue
+        paths = list(all_paths(text, p, a, m.T))
+        total = sum(joint for _, joint in paths)
+        log += weight * np.log(total)
+        for path, joint in paths:
+            for t, topic in enumerate(path):
+                words[text[t], topic] += weight * joint / total
+                if t > 0:
+                    drawn = 0.3 * p[topic] / a[path[t - 1], topic]
+                    switches += weight * joint / total * drawn
+    close(found.words, words)
+    close(found.switches, switches)
+    close(found.log_likelihood, log)
+    assert (found.transitions, found.n_words) == (3.5, 7.0)
+
+
+# -- several starts ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def subjects() -> Documents:
+    """Twelve topics, two of which a start often has in one cluster."""
+    return sample_documents(demo_model(), 1000, length=60, random_state=0)[0]
+
+
+@pytest.fixture(scope="module")
+def best(subjects: Documents) -> HTMMFit:
+    """Of four starts, two of which have two topics in one."""
+    return quietly(subjects, 12, n_init=4, random_state=0, max_iter=40)
+
+
+def test_of_several_starts_the_best_is_learned_from(subjects: Documents, best: HTMMFit) -> None:
+    one = quietly(subjects, 12, random_state=0, max_iter=40)
+    assert one.starts == (one.history[-1].objective,)
+    assert len(best.starts) == 4
+    # The first is what one start alone would have been, as it stood after twenty passes.
+    for fit, after in ((one, best.starts[0]), (best, min(best.starts))):
+        assert after == next(step.objective for step in fit.history if step.n_iter >= 20)
+    truth = demo_model().emissionprob
+    assert error(best.components, truth) < 0.08 < 0.12 < error(one.components, truth)
+
+
+def test_where_the_first_start_is_the_best_others_change_nothing(subjects: Documents) -> None:
+    one, several = (
+        quietly(subjects, 12, n_init=n, random_state=4, max_iter=22, refine=0) for n in (1, 4)
+    )
+    assert several.starts[3] > several.starts[0] == min(several.starts)
+    np.testing.assert_array_equal(one.components, several.components)
+    assert [step[:5] for step in one.history] == [step[:5] for step in several.history]
+
+
+def test_more_starts_keep_the_first(subjects: Documents) -> None:
+    few, more = (
+        quietly(subjects, 12, n_init=n, random_state=7, max_iter=3, refine=0).starts for n in (2, 4)
+    )
+    assert more[:2] == few
+    assert len(set(more)) == 4
+
+
+def test_a_given_start_is_the_first_of_several(subjects: Documents, best: HTMMFit) -> None:
+    given = {"n_init": 3, "random_state": 3, "max_iter": 3, "refine": 0}
+    found = quietly(subjects, 12, start=best.as_hmm(), **given)
+    clusters = quietly(subjects, 12, **given)
+    assert found.starts[1:] == clusters.starts[1:]
+    assert found.starts[0] < min(clusters.starts)
+    alone = quietly(subjects, 12, start=best.as_hmm(), **given | {"n_init": 1})
+    np.testing.assert_array_equal(found.components, alone.components)
+
+
+def test_passes_of_all_starts_are_heard_of(small: TopicSample) -> None:
+    heard: list[int] = []
+    fit = quietly(
+        small.documents,
+        4,
+        n_init=3,
+        random_state=0,
+        max_iter=30,
+        callback=lambda step: heard.append(step.n_iter),
+    )
+    assert heard.count(1) == 3 + 1 + 1  # the trials, the pairs, the documents
+    assert heard[-1 - len(fit.history) : -1] == [step.n_iter for step in fit.history]
+
+
+# -- transitions -------------------------------------------------------------------------------
+
+
+def test_transitions_are_those_of_the_documents(subjects: Documents, best: HTMMFit) -> None:
+    """How long topics last, and what follows: much closer than the pairs have it."""
+    truth = demo_model()
+    pairs = quietly(subjects, 12, n_init=4, random_state=0, max_iter=40, refine=0)
+    off, lasts = {}, {}
+    for name, fit in (("documents", best), ("pairs", pairs)):
+        which = match_rows(truth.emissionprob, fit.components)
+        true = truth.transmat[np.ix_(which, which)]
+        off[name] = total_variation(fit.transitions, true)
+        lasts[name] = (1 - np.diagonal(true)) / (1 - np.diagonal(fit.transitions))
+    assert off["documents"] < 0.015 < 0.025 < off["pairs"]
+    assert np.abs(lasts["documents"] - 1).max() < 0.25 < np.abs(lasts["pairs"] - 1).max()
+
+
+def test_without_a_pass_over_the_documents_transitions_are_those_of_the_pairs(
+    small: TopicSample,
+) -> None:
+    counts = count_documents(small.documents, range(1, 6))
+    options = {"max_iter": 20, "tol": 1e-3, "random_state": 0, "n_init": 1}
+    model = topics_of_pairs(counts, 4, **options).model
+    order = np.argsort(-model.stationary())
+    fit = quietly(small.documents, 4, refine=0, counts=counts, **options)
+    np.testing.assert_array_equal(fit.transitions, model.transmat[order][:, order])
+    refined = quietly(small.documents, 4, refine=1, counts=counts, **options)
+    assert np.abs(refined.transitions - fit.transitions).max() > 0.01
+
+
+def test_topics_without_words_have_transitions_too() -> None:
+    m = np.array([[0.5, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    topics = Topics.of(m, np.array([0.6, 0.4, 0.0]), 0.2)
+    found = corpus_transitions(documents_of([[0, 1, 1, 2, 2], [1, 0]], 4), topics, np.ones(2))
+    rows_are_distributions(found)
+    close(found[2], sticky_transitions(topics.prevalence, 0.2)[2])
+    # Four moves within or out of topic 0 and one within 1, and one by the prior.
+    close(found[0] * 5, [3 + 0.8 + 0.2 * 0.6, 1 + 0.2 * 0.4, 0.0])
+    close(found[1] * 2, [0.2 * 0.6, 1 + 0.8 + 0.2 * 0.4, 0.0])
+
+
+def test_gruber_gains_with_every_pass(small: TopicSample) -> None:
+    fit = gruber(small.documents, 4, random_state=0, max_iter=80, smoothing=0.0)
+    objectives = np.array([step.objective for step in fit.history])
+    # What EM raises has the prior of p in it, a hundredth of the whole.
+    assert (np.diff(objectives) < 1e-3).all()
+    assert error(fit.components, small.components) < 0.15
+    rows_are_distributions(fit.components)
+    assert fit.name == "HTMM (Gruber)"
+    assert fit.converged
+
+
+def test_as_many_topics_as_stand_out() -> None:
+    sample = sample_htmm(3000, n_components=5, n_words=150, length=60, random_state=0)
+    assert htmm(sample.documents, "auto", random_state=0, max_iter=5).n_components == 5
+
+
+def test_lags_without_pairs_and_words_without_pairs_are_no_trouble() -> None:
+    documents = documents_of([[0, 1], [1, 0], [0, 0], [1, 1], [2, 3], [3, 2], [3, 3], [4]] * 10, 6)
+    fit = quietly(documents, 2, random_state=0)
+    rows_are_distributions(fit.components)
+    assert (fit.components[:, 4:] > 0).all()
+    assert fit.components[0, :2].sum() > 0.9
+
+
+def test_bad_input(small: TopicSample) -> None:
+    documents = small.documents
+    with pytest.raises(ValueError, match="n_components=121 topics cannot be learned from a voc"):
+        htmm(documents, 121)
+    with pytest.raises(ValueError, match="n_components must be a whole number from 1"):
+        htmm(documents, 0)
+    with pytest.raises(ValueError, match="no pair of words at lag 1, 2, 3, 4, 5"):
+        htmm(documents_of([[0], [1], []]), 2)
+    with pytest.raises(ValueError, match="refine must be a whole number of passes from 0, not -1"):
+        htmm(documents, 2, refine=-1)
+    with pytest.raises(ValueError, match="max_iter must be a whole number from 1, not 0"):
+        htmm(documents, 2, max_iter=0)
+    with pytest.raises(ValueError, match="n_init must be a whole number from 1, not 0"):
+        htmm(documents, 2, n_init=0)
+    with pytest.raises(ValueError, match="one number a document"):
+        htmm(documents, 2, weights=[1.0])
+    with pytest.raises(ValueError, match="smoothing must be finite"):
+        htmm(documents, 2, smoothing=-1.0)
+    with pytest.raises(ValueError, match="random_state must be a whole number"):
+        htmm(documents, 2, random_state="0")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="lags is empty"):
+        htmm(documents, 2, lags=[])
+    with pytest.raises(ValueError, match="not all of them 0"):
+        gruber(documents, 2, weights=np.zeros(600))
+    with pytest.raises(ValueError, match="tol must be finite"):
+        gruber(documents, 2, tol=-1.0)
+    with pytest.raises(ValueError, match=r"shape \(1, 1\), not \(2, 2\)"):
+        HTMMFit([[1.0], [1.0]], [0.5, 0.5], [1, 1], ("a",), "x", transitions=[[1]], switch=0.5)
+    with pytest.raises(ValueError, match="every row must sum to one"):
+        HTMMFit([[1.0]], [1.0], [1.0], ("a",), "x", transitions=[[0.5]], switch=0.5)
+    with pytest.raises(ValueError, match="above 0 and up to 1, not -1"):
+        HTMMFit([[1.0]], [1.0], [1.0], ("a",), "x", transitions=[[1.0]], switch=-1)
+
+
+# -- the start ------------------------------------------------------------------------------
+
+
+def test_clusters_are_topics_where_topics_share_no_word() -> None:
+    blocks = np.kron(np.eye(4), np.ones((30, 30)))
+    for omega in (blocks, sparse.csr_array(blocks)):
+        (topics,) = cluster_topics(omega, 4, 0)
+        rows_are_distributions(topics)
+        owner = topics.argmax(axis=0).reshape(4, 30)
+        assert (owner == owner[:, :1]).all()
+        assert sorted(owner[:, 0]) == [0, 1, 2, 3]
+
+
+def test_large_vocabularies_start_as_small_ones_do() -> None:
+    """The sparse way to the eigenvectors finds the clusters of the dense one."""
+    sample = sample_htmm(2000, n_components=4, n_words=700, length=60, random_state=0)
+    counts = count_documents(sample.documents, 1)[1]
+    (topics,) = cluster_topics(sparse.csr_array(counts), 4, 0)
+    assert error(topics, sample.components) < 0.45
+    assert error(random_topics(4, 700, random_state=9), sample.components) > 0.8
+
+
+def test_words_in_no_pair_and_too_few_words() -> None:
+    omega = np.zeros((5, 5))
+    omega[:3, :3] = 1
+    (topics,) = cluster_topics(omega, 3, 0)
+    assert (topics[:, 3:] == 0).all()
+    rows_are_distributions(topics)
+    with pytest.raises(ValueError, match="4 topics cannot be told apart by 3 words"):
+        cluster_topics(omega, 4, 0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_cluster_is_empty(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = np.repeat(rng.normal(size=(3, 2)), 4, axis=0)  # fewer places than clusters
+    labels = k_means(points, np.ones(12), 6, rng)
+    assert (np.bincount(labels, minlength=6) > 0).all()
+    apart = k_means(points, np.ones(12), 3, rng).reshape(3, 4)
+    assert (apart == apart[:, :1]).all()
+    assert len(set(apart[:, 0])) == 3
+
+
+# -- samples --------------------------------------------------------------------------------
+
+
+def test_samples_are_what_they_say() -> None:
+    sample = sample_htmm(4000, n_components=3, n_words=20, length=40, switch=0.3, random_state=0)
+    inside = np.ones(sample.documents.n_words, bool)
+    inside[sample.documents.offsets[:-1]] = False
+    document = np.repeat(np.arange(4000), sample.documents.lengths)
+    kept = np.mean((sample.topics[1:] == sample.topics[:-1])[inside[1:]])
+    expected = 0.7 + 0.3 * (sample.proportions**2).sum(axis=1)[document][inside].mean()
+    assert abs(kept - expected) < 0.01
+    for topic in range(3):
+        words = np.bincount(sample.documents.symbols[sample.topics == topic], minlength=20)
+        assert np.abs(words / words.sum() - sample.components[topic]).sum() < 0.05
+    again = sample_htmm(4000, n_components=3, n_words=20, length=40, switch=0.3, random_state=0)
+    assert again.documents == sample.documents
+    given = sample_htmm(10, components=[[0, 1.0], [0, 1.0]], random_state=0)
+    assert (given.documents.symbols == 1).all()
+    with pytest.raises(ValueError, match="switch from 0 to 1"):
+        sample_htmm(5, switch=2.0)
+    with pytest.raises(ValueError, match="concentration above 0"):
+        random_topics(2, 3, concentration=0)
+    assert isinstance(sample.documents, Documents)
+
+
+def test_a_start_in_other_words_is_refused(subjects: Documents, best: HTMMFit) -> None:
+    start = best.as_hmm()
+    turned = HMM(
+        start.startprob, start.transmat, start.emissionprob[:, ::-1], start.vocabulary[::-1]
+    )
+    with pytest.raises(ValueError, match="start has other words than the documents, or in another"):
+        htmm(subjects, 12, start=turned)
+
+
+def test_the_rate_of_switching_where_every_other_document_is_empty() -> None:
+    """Of many words some are enough, but not some that a stride happens to meet."""
+    sample = sample_htmm(3000, n_components=3, n_words=60, length=40, random_state=0)
+    full = sample.documents
+    offsets = np.repeat(full.offsets, 2)[1:]  # an empty one before each
+    spaced = Documents(full.symbols, np.concatenate([[0], offsets])[:-1], full.vocabulary)
+    assert spaced.lengths[::2].sum() == 0
+    given = {"random_state": 0, "max_iter": 20, "refine": 0}
+    assert htmm(spaced, 3, **given).switch == pytest.approx(htmm(full, 3, **given).switch, rel=0.1)
