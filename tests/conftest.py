@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from cohmm.learn.pairs import min_volume
-from cohmm.learn.pairs.min_volume import Problem
-from cohmm.learn.pairs.squarem import Point, State
+from cohmm.learn.pairs import min_volume, nmf
+from cohmm.learn.pairs.min_volume import Evaluated, Problem
+from cohmm.learn.pairs.pair_law import Point
+from cohmm.learn.topics import pair_topics
 
 settings.register_profile(
     "cohmm", derandomize=True, deadline=None, max_examples=60, database=None, print_blob=False
@@ -23,9 +24,9 @@ settings.load_profile("cohmm")
 def _every_fit_obeys_the_laws() -> Iterator[None]:
     """The objective never rises, and Theta is feasible at every point that is evaluated."""
     evaluate = Problem.evaluate
-    run = min_volume.follow
+    run = min_volume.algorithm_1
 
-    def checked_evaluate(self: Problem, point: Point) -> State:
+    def checked_evaluate(self: Problem, point: Point) -> Evaluated:
         for theta in (point.theta, (state := evaluate(self, point)).target.theta):
             assert (theta > 0).all()
             assert abs(theta.sum() - 1) < 1e-10
@@ -38,11 +39,12 @@ def _every_fit_obeys_the_laws() -> Iterator[None]:
 
     def checked_run(*args: object) -> object:
         result = run(*args)  # type: ignore[arg-type]
-        objectives = [step.objective for step in result[2]]
+        objectives = [step.objective for step in result.history]
         assert all(after <= before for before, after in pairwise(objectives))
         return result
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Problem, "evaluate", checked_evaluate)
-        patch.setattr(min_volume, "follow", checked_run)
+        for module in (min_volume, nmf, pair_topics):
+            patch.setattr(module, "algorithm_1", checked_run)
         yield

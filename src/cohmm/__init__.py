@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cohmm.evidence.triples import Triples, count_triples
     from cohmm.evidence.windows import Windows, count_windows
     from cohmm.kernels.threads import threads
-    from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+    from cohmm.learn.run import EvidenceWarning
     from cohmm.model.hmm import HMM, ImpossibleObservation
     from cohmm.storage import StorageError
 
@@ -59,7 +59,7 @@ _HOMES = {
     "cohmm.evidence.triples": ("Triples", "count_triples"),
     "cohmm.evidence.windows": ("Windows", "count_windows"),
     "cohmm.kernels.threads": ("threads",),
-    "cohmm.learn.pairs.pair_evidence": ("EvidenceWarning",),
+    "cohmm.learn.run": ("EvidenceWarning",),
     "cohmm.model.hmm": ("HMM", "ImpossibleObservation"),
     "cohmm.storage": ("StorageError",),
 }

@@ -12,7 +12,7 @@ from cohmm.cli.demo import compare, fitting, passage, write_corpus
 from cohmm.data.documents import Documents
 from cohmm.datasets.demo_topics import SUBJECTS, demo_model
 from cohmm.datasets.synthetic_topics import sample_documents
-from cohmm.learn.topics.htmm import HTMMFit
+from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.model.hmm import HMM
 
 DEMO = import_module("cohmm.cli.demo")

@@ -1,9 +1,12 @@
 """``cohmm fit``."""
 
+import gzip
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from cohmm import HMM, Cooccurrence, PairwiseHMM, count_pairs
 from cohmm.cli.fit import top_symbols
@@ -38,6 +41,44 @@ def test_the_model_is_that_of_the_library_and_the_other_commands_use_it(run, seq
     states = run("decode", "model.cohmm", "visits.txt").stdout.splitlines()
     assert [len(line.split()) for line in states] == [400] * 50
     assert len(run("sample", "model.cohmm", "-n", "5", "--seed", "0").stdout.split()) == 5
+
+
+def in_all_formats(folder, sequences):
+    """The same sequences in every format, with the options that each needs."""
+    texts = [" ".join(sequence) for sequence in sequences]
+    (folder / "lonely.txt").write_text("".join(f"{text}\n" for text in texts))
+    with gzip.open(folder / "lonely.txt.gz", "wt") as file:
+        file.write("".join(f"{text}\n" for text in texts))
+    rows = [(s, t, page) for s, pages in enumerate(sequences) for t, page in enumerate(pages)]
+    (folder / "lonely.csv").write_text(
+        "visit,time,page\n" + "".join(f"v{s:03d},{t},{page}\n" for s, t, page in rows)
+    )
+    (folder / "lonely.jsonl").write_text(
+        "".join(json.dumps({"pages": pages}) + "\n" for pages in sequences)
+    )
+    visits, times, pages = zip(*[(f"v{s:03d}", t, page) for s, t, page in rows], strict=True)
+    table = pa.table({"visit": visits, "time": times, "page": pages})
+    parquet.write_table(table, folder / "lonely.parquet")
+    grouped = ("--column", "page", "--group", "visit", "--order", "time")
+    return {
+        "lonely.txt": (),
+        "lonely.txt.gz": (),
+        "lonely.csv": grouped,
+        "lonely.jsonl": ("--column", "pages"),
+        "lonely.parquet": grouped,
+    }
+
+
+@pytest.mark.parametrize("refine", [True, False])
+def test_a_symbol_in_no_pair_is_learned_as_by_the_library(run, folder, sequences, refine):
+    """Bit for bit, in all formats: ``about`` occurs in a sequence of length one alone."""
+    data = [*sequences[:20], ["about"], ["page3"]]
+    model = PairwiseHMM(3, refine=refine, random_state=0).fit(data).model_
+    assert model.emissionprob[:, model.vocabulary.index("about")].min() > 0
+    choice = "--refine" if refine else "--no-refine"
+    for name, options in in_all_formats(folder, data).items():
+        run("fit", name, "-k", "3", choice, "-o", "model.cohmm", *options)
+        assert HMM.load("model.cohmm") == model, name
 
 
 def test_counts_that_were_saved_are_added(run, sequences):

@@ -245,7 +245,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(run, texts, folder):
         *("one-word.txt", "-k", "2"),
     )
     fails(
-        f"n_components=61 topics cannot be learned from a vocabulary of {N} words: there must be "
+        f"n_components=61 topics cannot be learned from pairs of {N} words: there must be "
         "at least as many words as topics",
         *("news.txt", "-k", "61"),
     )

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from cohmm import HMM, PairwiseHMM, SequenceKFold, Sequences, count_pairs
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
-from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+from cohmm.learn.run import EvidenceWarning
 from cohmm.learn.sequences.refine import RefinedFit
 
 TRUTH = separable_hmm(12, 3, stay=0.6, random_state=0)
@@ -183,15 +183,13 @@ def test_verbose_says_how_the_objective_falls(
 
 
 def test_every_option_reaches_the_learner(monkeypatch: pytest.MonkeyPatch) -> None:
-    import cohmm.estimators.pairwise_hmm
-
     seen: dict[str, Any] = {}
 
     def spy(counts: Any, n_components: Any, **options: Any) -> Any:
         seen.update(options, n_components=n_components)
         raise InterruptedError
 
-    monkeypatch.setattr(cohmm.estimators.pairwise_hmm, "min_volume", spy)
+    monkeypatch.setattr("cohmm.learn.recipe.min_volume", spy)
     chosen = {
         "n_components": 2,
         "combine": "summed",
@@ -297,21 +295,23 @@ def test_every_option_reaches_the_refinement(
         seen.update(options, model=model, length=len(data.symbols))
         raise InterruptedError
 
-    monkeypatch.setattr("cohmm.estimators.pairwise_hmm.refine", spy)
+    monkeypatch.setattr("cohmm.learn.recipe.refined", spy)
     chosen = {"sparsity": 0.7, "smoothing": 0.3, "random_state": 9}
     model = PairwiseHMM(3, verbose=True, **chosen)
     with pytest.raises(InterruptedError):
         model.fit(column)
+    assert not hasattr(model, "model_")  # a fit that fails leaves nothing behind
+    pairs_alone = PairwiseHMM(3, smoothing=0.3, random_state=9, refine=False).fit(column)
     for name, value in chosen.items():
         assert seen[name] == value
-    assert seen["model"] == model.pair_fit_.model
+    assert seen["model"] == pairs_alone.model_
     assert seen["length"] == 30_000
     assert seen["callback"] is not None
 
 
 @pytest.mark.parametrize("wrong", ["yes", 2, None, "Auto"])
 def test_refine_is_yes_no_or_auto(wrong: Any) -> None:
-    with pytest.raises(ValueError, match=f"refine must be True, False or 'auto', not {wrong!r}"):
+    with pytest.raises(ValueError, match=f"one of True, False, 'auto', not {wrong!r}"):
         PairwiseHMM(1, refine=wrong).fit([0, 1, 0])
 
 
@@ -323,9 +323,7 @@ def test_bad_sparsity() -> None:
 
 
 def test_sparsity_asks_for_refinement(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "cohmm.estimators.pairwise_hmm.worthwhile", lambda n_symbols, n_components: False
-    )
+    monkeypatch.setattr("cohmm.learn.recipe.worthwhile", lambda n_symbols, n_components: False)
     y, _ = random_hmm(10, 2, random_state=0).sample(2000, random_state=0)
     assert not isinstance(PairwiseHMM(2, random_state=0).fit(y).fit_, RefinedFit)
     assert isinstance(PairwiseHMM(2, sparsity=1, random_state=0).fit(y).fit_, RefinedFit)
@@ -336,9 +334,11 @@ def test_sparsity_asks_for_refinement(monkeypatch: pytest.MonkeyPatch) -> None:
     "data", [[[0, 1, 0, 1, 1, 0], [2]], [[0, 1, 0, 1, 1, 0, None, 2, None, 0, 1]]]
 )
 def test_a_symbol_that_is_in_no_pair(data: Any) -> None:
-    # Pairs cannot know it, and give it no probability; the data itself can.
+    # Pairs cannot know it: it has its frequency in every state.
     rough = PairwiseHMM(1, refine=False, random_state=0).fit(data)
-    assert rough.emissionprob_[0, 2] == 0
+    counts = rough.counts_.symbol_counts
+    assert counts[2] == 1
+    assert rough.emissionprob_[0, 2] == pytest.approx(1 / counts.sum())
     fine = PairwiseHMM(1, smoothing=0.0, random_state=0).fit(data)
     symbols = [s for sequence in data for s in sequence if s is not None]
     np.testing.assert_allclose(

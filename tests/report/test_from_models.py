@@ -94,7 +94,7 @@ def test_transitions_are_counted_as_documents_are_read(topics, texts, data):
 
 
 def test_transitions_of_many_words_are_counted_in_some(topics, texts, monkeypatch):
-    monkeypatch.setattr(from_topics, "MOST_COUNTED", 500)
+    monkeypatch.setattr("cohmm.topics.overview.MOST_DECODED", 500)
     material = topic_material(topics, texts)
     assert re.search(r"counted in 20 of the 61 documents", material.flow)
     np.testing.assert_allclose(material.transitions.sum(axis=1), 1)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cohmm import HMM, threads
 from cohmm.data.documents import Documents
-from cohmm.learn.topics.htmm import HTMMFit
+from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.document_chains import Chains, Segmented, segment
 from tests.laws import close, rows_are_distributions

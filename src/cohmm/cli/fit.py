@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,8 +16,11 @@ from cohmm.cli.model_files import batches_for, json_line
 from cohmm.cli.session import check_output, learning, notices, reading, working
 
 if TYPE_CHECKING:
+    from cohmm.data.files import Layout
+    from cohmm.data.sequences import Sequences
     from cohmm.evidence.pairs import Cooccurrence
-    from cohmm.learn.fit import PairFit
+    from cohmm.learn.pairs.pair_fit import PairFit
+    from cohmm.learn.recipe import PairwiseFit
     from cohmm.learn.sequences.refine import RefinedFit
     from cohmm.model.hmm import HMM
 
@@ -104,70 +109,69 @@ def fit(
     if sparsity and (refine is False or not readable):
         raise ValueError("--sparsity is for refining: give files of data, without --no-refine")
     with working(threads):
-        from cohmm.learn.pairs.min_volume import min_volume
+        from cohmm.learn import pairwise
 
         began = time.perf_counter()
         layout = options.layout_of(format, column, group, order, each_row)
-        if from_counts:
-            counts = load_counts(inputs, wanted)
-        else:
-            counts = _count(inputs, layout, wanted or (1,), integers)
-        with notices(), learning(max_iter) as progress:
-            found = min_volume(
-                counts,
+        with notices():
+            learned = pairwise(
+                load_counts(inputs, wanted)
+                if from_counts
+                else Files(inputs, layout, integers, readable and refine is not False),
                 _states(states),
+                lags=wanted,
                 penalty=_penalty(penalty),
                 max_iter=max_iter,
                 tol=tol,
                 n_init=starts,
                 smoothing=smoothing,
+                refine="auto" if refine is None else refine,
+                sparsity=sparsity,
                 random_state=seed,
-                callback=progress,
+                stage=lambda name, passes: learning(passes),
             )
-        refined = None
-        if readable and (sparsity or _wanted(refine, counts, found)):
-            refined = _refine(found, inputs, layout, sparsity, smoothing, seed)
-        model = found.model if refined is None else refined.model
-        model.save(output)
+        learned.model.save(output)
         seconds = time.perf_counter() - began
     if json:
-        typer.echo(json_line(summary(found, refined, counts, seconds)))
+        typer.echo(json_line(summary(learned, seconds)))
     else:
-        show(found, refined, counts, output, seconds)
+        show(learned, output, seconds)
 
 
-def _wanted(refine: bool | None, counts: Cooccurrence, found: PairFit) -> bool:
-    from cohmm.learn.sequences.refine import worthwhile
+@dataclass(frozen=True)
+class Files:
+    """Files of sequences, counted as they stream by, and read again to refine: a `Source`."""
 
-    n = int(counts.symbol_counts.sum())
-    return worthwhile(n, found.model.n_components) if refine is None else refine
+    inputs: list[str]
+    layout: Layout
+    integers: bool
+    readable: bool
+    """Whether they can, and may, be read again."""
 
+    def count(self, lags: Iterable[int]) -> Cooccurrence:
+        """One pass: the pairs."""
+        from cohmm.evidence.file_counts import count_files
 
-def _refine(
-    found: PairFit,
-    inputs: list[str],
-    layout: Any,
-    sparsity: float,
-    smoothing: float,
-    seed: int | None,
-) -> RefinedFit:
-    from cohmm.data.sequences import Sequences
-    from cohmm.learn.sequences.refine import MAX_ITER
-    from cohmm.learn.sequences.refine import refine as refined
+        with reading(self.inputs, "counting") as watch:
+            return count_files(
+                self.inputs,
+                self.layout,
+                lags=lags,
+                integers=self.integers,
+                progress=watch.progress,
+                notice=watch.notice,
+            ).pairs
 
-    with reading(inputs, "reading again") as watch:
-        quiet = watch._replace(notice=lambda text: None)  # it was said when pairs were counted
-        batches = batches_for(found.model, inputs, layout, options.Unseen.error, quiet)
-        data = Sequences.joined(list(batches))
-    with learning(MAX_ITER) as progress:
-        return refined(
-            found.model,
-            data,
-            sparsity=sparsity,
-            smoothing=smoothing,
-            random_state=seed,
-            callback=progress,
-        )
+    def sequences(self, counts: Cooccurrence) -> Sequences | None:
+        """The data, in the symbols of its counts."""
+        from cohmm.data.sequences import Sequences
+
+        if not self.readable:
+            return None
+        with reading(self.inputs, "reading again") as watch:
+            quiet = watch._replace(notice=lambda text: None)  # it was said when pairs were counted
+            batches = batches_for(counts, self.inputs, self.layout, options.Unseen.error, quiet)
+            return Sequences.joined(list(batches))
 
 
 def is_counts(path: str) -> bool:
@@ -192,20 +196,6 @@ def load_counts(paths: list[str], lags: tuple[int, ...] | None) -> Cooccurrence:
     return replace(counts, counts={lag: counts[lag] for lag in sorted(set(lags))})
 
 
-def _count(inputs: list[str], layout: Any, lags: tuple[int, ...], integers: bool) -> Cooccurrence:
-    from cohmm.evidence.file_counts import count_files
-
-    with reading(inputs, "counting") as watch:
-        return count_files(
-            inputs,
-            layout,
-            lags=lags,
-            integers=integers,
-            progress=watch.progress,
-            notice=watch.notice,
-        ).pairs
-
-
 def _states(text: str) -> Any:
     if text == "auto":
         return "auto"
@@ -223,23 +213,21 @@ def _penalty(text: str | None) -> Any:
         raise ValueError(f"--penalty must be a number or auto, not {text!r}") from None
 
 
-def summary(
-    found: PairFit, refined: RefinedFit | None, counts: Cooccurrence, seconds: float
-) -> dict[str, Any]:
+def summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
     """For machines."""
-    model = found.model if refined is None else refined.model
+    model, pairs, refined, counts = _parts(learned)
     result = {
         "states": model.n_components,
         "symbols": model.n_symbols,
         "pairs": counts.n_pairs(min(counts.lags)),
-        "detectable": found.spectrum.n_detectable,
-        "objective": found.objective,
-        "divergence": found.divergence,
-        "penalty": found.penalty,
-        "lag_weights": {str(lag): weight for lag, weight in found.lag_weights.items()},
-        "passes": found.n_iter,
-        "converged": found.converged,
-        "starts": list(found.starts),
+        "detectable": pairs.spectrum.n_detectable,
+        "objective": pairs.objective,
+        "divergence": pairs.divergence,
+        "penalty": pairs.penalty,
+        "lag_weights": {str(lag): weight for lag, weight in pairs.lag_weights.items()},
+        "passes": pairs.n_iter,
+        "converged": pairs.converged,
+        "starts": list(pairs.starts),
         "refined": None,
         "prevalence": model.stationary().tolist(),
         "persistence": model.transmat.diagonal().tolist(),
@@ -256,31 +244,29 @@ def summary(
     return result
 
 
-def show(
-    found: PairFit,
-    refined: RefinedFit | None,
-    counts: Cooccurrence,
-    output: Path,
-    seconds: float,
-) -> None:
-    """One screen: how it went, and a row a state."""
+def _parts(learned: PairwiseFit) -> tuple[HMM, PairFit, RefinedFit | None, Cooccurrence]:
+    return learned.model, learned.pairs, learned.refined, learned.counts
+
+
+def show(learned: PairwiseFit, output: Path, seconds: float) -> None:
+    """One screen: how it went, and one row per state."""
     from rich.console import Console
     from rich.table import Table
 
-    model = found.model if refined is None else refined.model
+    model, pairs, refined, counts = _parts(learned)
     typer.echo(
         f"{output}: {_many(model.n_components, 'state')}, {_many(model.n_symbols, 'symbol')}, "
         f"{counts.n_pairs(min(counts.lags)):,.0f} pairs, {seconds:.1f} s\n"
-        f"{_many(found.n_iter, 'pass', 'es')} over pairs, {_ended(found.converged)}; "
-        f"divergence {found.divergence:.6f} nats a pair\n"
-        f"these pairs can show {_many(found.spectrum.n_detectable, 'state')}: so many singular "
-        f"values exceed {found.spectrum.floor:.3g}"
+        f"{_many(pairs.n_iter, 'pass', 'es')} over pairs, {_ended(pairs.converged)}; "
+        f"divergence {pairs.divergence:.6f} nats per pair\n"
+        f"these pairs can show {_many(pairs.spectrum.n_detectable, 'state')}: so many singular "
+        f"values exceed {pairs.spectrum.floor:.3g}"
     )
     if refined is not None:
         typer.echo(
             f"refined in {_many(refined.n_iter, 'pass', 'es')} over the data, "
             f"{_ended(refined.converged)}; "
-            f"log-likelihood {-refined.divergence:.6f} nats a symbol, {refined.gained:.2g} gained"
+            f"log-likelihood {-refined.divergence:.6f} nats per symbol, {refined.gained:.2g} gained"
         )
     console, table = Console(), Table()
     for name in ("state", "share", "mean run"):

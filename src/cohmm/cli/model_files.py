@@ -12,17 +12,18 @@ from cohmm.cli.session import Watch
 if TYPE_CHECKING:
     from cohmm.data.files import Layout
     from cohmm.data.sequences import Sequences
+    from cohmm.evidence.pairs import Cooccurrence
     from cohmm.model.hmm import HMM
 
 
 def batches_for(
-    model: HMM,
+    model: HMM | Cooccurrence,
     inputs: list[str],
     layout: Layout,
     unseen: Unseen,
     watch: Watch,
 ) -> Iterator[Sequences]:
-    """The sequences of the input, in the symbols of a model."""
+    """The sequences of the input, in the symbols of a model or of counts."""
     from cohmm.data.files import read_files
 
     return read_files(

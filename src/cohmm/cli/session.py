@@ -73,11 +73,13 @@ def drawing(n_symbols: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def notices() -> Iterator[None]:
-    """What the learner warns of, a line each, once all went well."""
-    from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+    """What the learner warns of, one line each, once all went well."""
+    from cohmm.data.text import TextWarning
+    from cohmm.learn.run import EvidenceWarning
 
     with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", EvidenceWarning)
+        for kind in (EvidenceWarning, TextWarning):
+            warnings.simplefilter("always", kind)
         yield
     for warning in heard:
         say(str(warning.message))

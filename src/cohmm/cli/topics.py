@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +13,6 @@ import typer
 
 from cohmm.cli import options
 from cohmm.cli.model_files import json_line
-from cohmm.cli.program import say
 from cohmm.cli.report import texts_again, told, typed
 from cohmm.cli.session import check_output, learning, notices, working
 from cohmm.cli.text_input import Words, corpus
@@ -22,14 +20,12 @@ from cohmm.cli.text_input import Words, corpus
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
     from cohmm.estimators.hidden_topics import HTMM
-    from cohmm.topics.runs import Runs
+    from cohmm.topics.overview import Overview
 
 MOST_TOPICS_SHOWN = 20
 TOP_WORDS = 10  # for machines
 MOST_WORDS = 12  # in a line
 TAKEN = 32  # columns of the screen that the rest of a line takes
-SAMPLE = 200_000  # words by which runs are measured, about
-TOP, EPS = 20, 0.01  # of coherence as the paper has it
 
 
 class ChainKind(StrEnum):
@@ -76,7 +72,7 @@ def topics(
     ] = ChainKind.sticky,
     passes: Annotated[int, typer.Option(min=1, help="Passes over the pairs, at most.")] = 100,
     refine_passes: Annotated[
-        int, typer.Option(min=0, help="Passes over the documents behind them.")
+        int, typer.Option(min=0, help="Passes over the documents after them.")
     ] = 1,
     starts: Annotated[
         int,
@@ -117,49 +113,41 @@ def topics(
     words = Words.of(stop_words, min_df, max_df, max_features, token_pattern)
     k, distances = size(n_topics), lags_of(lags)
     with working(threads):
+        from cohmm.topics.overview import Overview
+
         if report is not None:
-            from cohmm.report import report_topics
             from cohmm.report.render import check_path
 
             check_path(report)
         documents = corpus(inputs, words, column, encoding)
-        if len(documents) == 1:
-            say(
-                "there is one document: topics are what tells its passages apart; a text file has "
-                "a document a line"
-            )
         began = time.perf_counter()
-        model = learned(
-            documents,
-            k,
-            {
-                "lags": distances,
-                "chain": chain.value,
-                "refine": refine_passes,
-                "max_iter": passes,
-                "n_init": starts,
-                "random_state": seed,
-            }
-            | words._asdict(),
-        )
+        parameters = {
+            "lags": distances,
+            "chain": chain.value,
+            "refine": refine_passes,
+            "max_iter": passes,
+            "n_init": starts,
+            "random_state": seed,
+        }
+        model = learned(documents, k, parameters | words._asdict())
         seconds = time.perf_counter() - began
-        found = Found.of(model, documents, distances, seconds)
+        overview = Overview.of(model.fit_, model.chain, documents)
         if output is not None:
             model.save(output)
         if report is not None:
-            report_topics(
-                model,
-                documents,
+            model.report(
                 report,
+                documents,
                 title=None if output is None else output.stem,
                 texts=texts_again(inputs, column, encoding),
                 command=typed(),
+                overview=overview,
             )
             told(report)
     if json:
-        typer.echo(json_line(summary(found, top_words or TOP_WORDS)))
+        typer.echo(json_line(summary(model, overview, seconds, top_words or TOP_WORDS)))
     else:
-        show(found, output, top_words)
+        show(model, overview, seconds, output, top_words)
 
 
 def size(text: str) -> Any:
@@ -177,35 +165,23 @@ def lags_of(text: str) -> tuple[int, ...]:
     >>> lags_of("1-3,7")
     (1, 2, 3, 7)
     """
-    found: set[int] = set()
+    lags: set[int] = set()
     for part in text.split(","):
         matched = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
         first, last = (int(n) for n in matched.groups(matched[1])) if matched else (0, 0)
         if not 1 <= first <= last:
             raise ValueError(f"--lags are whole numbers from 1, such as 1-5 or 1,2,3, not {text!r}")
-        found |= set(range(first, last + 1))
-    return tuple(sorted(found))
+        lags |= set(range(first, last + 1))
+    return tuple(sorted(lags))
 
 
 def learned(documents: Documents, k: Any, parameters: dict[str, Any]) -> HTMM:
-    """What ``HTMM(k, **parameters).fit`` gives, with progress."""
+    """``HTMM(k, **parameters).fit``, with progress."""
     from cohmm.estimators.hidden_topics import HTMM
-    from cohmm.learn.topics.htmm import htmm
 
     model = HTMM(k, **parameters)
     with notices(), learning(model.max_iter) as progress:
-        model.fit_ = htmm(
-            documents,
-            k,
-            lags=model.lags,
-            refine=model.refine,
-            max_iter=model.max_iter,
-            tol=model.tol,
-            n_init=model.n_init,
-            random_state=model.random_state,
-            callback=None if progress is None else _over_pairs(progress),
-        )
-    return model
+        return model.fit(documents, callback=None if progress is None else _over_pairs(progress))
 
 
 def _over_pairs(tell: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -221,84 +197,56 @@ def _over_pairs(tell: Callable[[Any], None]) -> Callable[[Any], None]:
     return heard
 
 
-@dataclass(frozen=True)
-class Found:
-    """A model, and what there is to say about it."""
-
-    model: HTMM
-    documents: Documents
-    lags: tuple[int, ...]
-    seconds: float
-    coherence: Any  # of every topic, or None where the vocabulary is a single word
-    top: int  # words that coherence is of
-    runs: Runs
-
-    @classmethod
-    def of(cls, model: HTMM, documents: Documents, lags: tuple[int, ...], seconds: float) -> Found:
-        """Measure what was learned."""
-        from cohmm.topics.coherence import coherence
-        from cohmm.topics.document_chains import Chains
-        from cohmm.topics.runs import count_runs
-
-        top = min(TOP, documents.n_symbols)
-        each = None
-        if top > 1:
-            each = coherence(model.fit_, documents, "paper", top=top, eps=EPS)
-        some = documents.select(documents.some(SAMPLE))
-        read = Chains.of(model.fit_, model.chain).infer(some, decode=True)
-        runs = count_runs(read.topics, some.offsets, model.fit_.n_components)
-        return cls(model, documents, lags, seconds, each, top, runs)
-
-    @property
-    def n_empty(self) -> int:
-        """Documents without a word."""
-        return int((self.documents.lengths == 0).sum())
-
-
-def summary(found: Found, n_words: int) -> dict[str, Any]:
+def summary(model: HTMM, overview: Overview, seconds: float, n_words: int) -> dict[str, Any]:
     """For machines."""
-    model, documents, each = found.model, found.documents, found.coherence
-    fit = model.fit_
+    from cohmm.topics.overview import EPS
+
+    fit, documents, by_topic = model.fit_, model.documents_, overview.coherence
     return {
         "topics": fit.n_components,
         "documents": len(documents),
-        "empty": found.n_empty,
+        "empty": _n_empty(documents),
         "words": documents.n_words,
         "vocabulary": documents.n_symbols,
-        "lags": list(found.lags),
+        "lags": list(model.counts_.lags),
         "chain": str(model.chain),
         "passes": fit.n_iter,
         "converged": fit.converged,
         "refine_passes": len(fit.passes),
         "starts": list(fit.starts),
         "switch": fit.switch,
-        "seconds": found.seconds,
+        "seconds": seconds,
         "coherence": None
-        if each is None
+        if by_topic is None
         else {
             "measure": "paper",
-            "top": found.top,
+            "top": overview.top,
             "eps": EPS,
-            "mean": float(each.mean()),
-            "each": each.tolist(),
+            "mean": float(by_topic.mean()),
+            "each": by_topic.tolist(),
         },
         "prevalence": fit.prevalence.tolist(),
-        "mean_run": found.runs.mean,
-        "mean_runs": found.runs.means.tolist(),
+        "mean_run": overview.runs.mean,
+        "mean_runs": overview.runs.means.tolist(),
         "top_words": model.top_words(min(n_words, documents.n_symbols)),
     }
 
 
-def show(found: Found, output: Path | None, n_words: int | None) -> None:
-    """One screen: how it went, and a row a topic."""
+def _n_empty(documents: Documents) -> int:
+    return int((documents.lengths == 0).sum())
+
+
+def show(
+    model: HTMM, overview: Overview, seconds: float, output: Path | None, n_words: int | None
+) -> None:
+    """One screen: how it went, and one row per topic."""
     from rich import box
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    model, documents = found.model, found.documents
-    fit = model.fit_
-    typer.echo("\n".join(_head(found, output)))
+    fit, documents = model.fit_, model.documents_
+    typer.echo("\n".join(_head(model, overview, seconds, output)))
     console = Console(highlight=False)
     table = Table(box=box.SIMPLE_HEAD)
     for name in ("topic", "share", "mean run"):
@@ -307,7 +255,7 @@ def show(found: Found, output: Path | None, n_words: int | None) -> None:
     top = model.top_words(min(n_words or MOST_WORDS, documents.n_symbols))
     room = console.width - TAKEN
     for k in range(min(fit.n_components, MOST_TOPICS_SHOWN)):
-        share, run = f"{fit.prevalence[k]:.1%}", f"{found.runs.means[k]:.1f}"
+        share, run = f"{fit.prevalence[k]:.1%}", f"{overview.runs.means[k]:.1f}"
         text = " ".join(top[k]) if n_words is not None else _line(top[k], room)
         table.add_row(str(k), share, run, escape(text))
     console.print(table)
@@ -325,18 +273,22 @@ def _line(words: list[str], room: int) -> str:
     return text
 
 
-def _head(found: Found, output: Path | None) -> list[str]:
-    model, documents, each = found.model, found.documents, found.coherence
-    fit = model.fit_
-    empty = f", {found.n_empty:,} of them empty" if found.n_empty else ""
+def _head(model: HTMM, overview: Overview, seconds: float, output: Path | None) -> list[str]:
+    from cohmm.topics.overview import EPS
+
+    fit, documents, by_topic = model.fit_, model.documents_, overview.coherence
+    n_empty = _n_empty(documents)
+    empty = f", {n_empty:,} of them empty" if n_empty else ""
     name = "" if output is None else f"{output}: "
     lines = [
         f"{name}{fit.n_components} topics of {len(documents):,} documents{empty}; "
         f"{documents.n_words:,} words, {documents.n_symbols:,} distinct",
-        f"{found.seconds:.1f} s: {fit.n_iter} passes over pairs at lags "
-        f"{', '.join(map(str, found.lags))}; {len(fit.passes)} over the documents",
+        f"{seconds:.1f} s: {fit.n_iter} passes over pairs at lags "
+        f"{', '.join(map(str, model.counts_.lags))}; {len(fit.passes)} over the documents",
     ]
-    if each is not None:
-        lines.append(f"coherence {each.mean():.1f} (the paper's: top {found.top} words, eps {EPS})")
-    lines.append(f"a topic lasts {found.runs.mean:.1f} words on average")
+    if by_topic is not None:
+        lines.append(
+            f"coherence {by_topic.mean():.1f} (the paper's: top {overview.top} words, eps {EPS})"
+        )
+    lines.append(f"a topic lasts {overview.runs.mean:.1f} words on average")
     return lines

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable
-from typing import Any, Literal, cast
+from typing import Any, Literal, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -18,8 +18,11 @@ from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.fit import Progress
-from cohmm.learn.topics.htmm import HTMMFit, checked_weights, htmm
+from cohmm.learn.fit import Callback, Progress
+from cohmm.learn.options import check_choice
+from cohmm.learn.topics.htmm import htmm
+from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.sticky_em import checked_weights
 from cohmm.model.hmm import HMM
 from cohmm.topics.coherence import Measure, coherence
 from cohmm.topics.describe import top_words
@@ -56,7 +59,7 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     chain : "sticky", "full" or "independent"
         How documents are read; see `cohmm.topics.document_chains`.
     refine : int
-        Passes over the documents behind the pairs.
+        Passes over the documents after the pairs.
     max_iter : int
         Passes over the pairs, at most; more change topics little.
     tol : float
@@ -135,22 +138,29 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
 
     # -- learning ----------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HTMM:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        callback: Callback | None = None,
+    ) -> HTMM:
         """Learn topics from ``X``: strings, lists of words, an iterator, a path, `Documents`.
 
-        ``sample_weight`` has a weight a document, (D,).
+        ``sample_weight`` has one weight per document, (D,); ``callback`` is called with
+        a `Progress` for every pass, first over the pairs, then over the documents.
         """
         documents = self._learn_words(X)
         if len(documents) == 1:
             warnings.warn(
-                "there is one document: topics are what tells its passages apart; if it has "
-                "several, give them as a list",
+                "there is one document: topics are what tells its passages apart; if there are "
+                "several, give them as a list, or as lines of a text file",
                 TextWarning,
                 stacklevel=2,
             )
         weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         counts = count_documents(documents, self.lags, weights)
-        return self._learn(documents, counts, weights, None)
+        return self._learn(documents, counts, weights, callback=callback)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Floats:
         """Learn from ``X``, and return the topics' shares of its documents, (D, K)."""
@@ -160,7 +170,7 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HTMM:
         """Add documents to those learned from before, and learn on from where it stood.
 
-        Words that the vocabulary of the first call has not are left out.  ``n_init`` is for the
+        Words that are not in the vocabulary of the first call are left out.  ``n_init`` is for the
         first call, which is `fit`: a later one has one start, what was learned before.
         """
         if not hasattr(self, "fit_"):
@@ -176,10 +186,14 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         return self._learn(_joined(before, documents), counts, weights, self.fit_.as_hmm())
 
     def _learn(
-        self, documents: Documents, counts: Cooccurrence, weights: Any, start: HMM | None
+        self,
+        documents: Documents,
+        counts: Cooccurrence,
+        weights: Any,
+        start: HMM | None = None,
+        callback: Callback | None = None,
     ) -> HTMM:
-        if self.chain not in ("full", "sticky", "independent"):
-            raise ValueError(f"chain must be full, sticky or independent, not {self.chain!r}")
+        check_choice(get_args(Chain), chain=self.chain)
         self.fit_ = htmm(
             documents,
             self.n_components if start is None else start.n_components,
@@ -188,10 +202,10 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             tol=self.tol,
             n_init=self.n_init if start is None else 1,
             weights=weights,
-            random_state=_seed(self.random_state),
+            random_state=self.random_state,
             start=start,
             counts=counts,
-            callback=_print_progress if self.verbose else None,
+            callback=_print_progress if callback is None and self.verbose else callback,
         )
         self.documents_, self.counts_, self._weights = documents, counts, weights
         return self
@@ -373,8 +387,8 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self._fitted()
         if not hasattr(self, "documents_"):
             raise ValueError(
-                f"{what} needs the training documents, which a model read from a file has not"
-                + ("" if what == "partial_fit" else ": give documents")
+                f"{what} needs the training documents, which a model loaded from a file does not "
+                + ("have" if what == "partial_fit" else "have: give documents")
             )
         return self.documents_
 
@@ -416,12 +430,6 @@ def _joined(first: Documents, second: Documents) -> Documents:
         np.concatenate([first.offsets, first.n_words + second.offsets[1:]]),
         first.vocabulary,
     )
-
-
-def _seed(random_state: Any) -> int | None:
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    return cast("int | None", random_state)
 
 
 def _print_progress(step: Progress) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
@@ -15,12 +15,12 @@ from cohmm.data.sequences import Sequences, Unseen
 from cohmm.evidence.counting import count_pairs
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.learn.fit import Fit, PairFit, Progress
-from cohmm.learn.options import check_amounts
-from cohmm.learn.pairs.min_volume import min_volume
+from cohmm.learn.fit import Fit, Progress
 from cohmm.learn.pairs.pair_evidence import Combine
+from cohmm.learn.pairs.pair_fit import PairFit
 from cohmm.learn.pairs.volume import Volume
-from cohmm.learn.sequences.refine import RefinedFit, refine, worthwhile
+from cohmm.learn.recipe import pairwise
+from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import HMMTable
 
@@ -158,31 +158,11 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
         ``fit(X, lengths)`` as in hmmlearn, or ``fit(X, lengths=lengths)``, as pipelines need.
         """
-        if self.refine not in (True, False, "auto"):
-            raise ValueError(f"refine must be True, False or 'auto', not {self.refine!r}")
-        check_amounts(sparsity=self.sparsity)
-        if self.sparsity and self.refine is False:
-            raise ValueError(f"sparsity={self.sparsity:g} is for refinement: set refine=True too")
-        data = self._sequences(X, _lengths(y, lengths))
-        self.fit_counts(count_pairs(data, lags=self.lags))
-        wanted = self.refine
-        if wanted == "auto":
-            wanted = self.sparsity > 0 or worthwhile(len(data.symbols), self.model_.n_components)
-        if wanted:
-            self.fit_ = refine(
-                _with_lonely_symbols(self.model_, data),
-                data,
-                sparsity=self.sparsity,
-                smoothing=self.smoothing,
-                random_state=_seed(self.random_state),
-                callback=_print_progress if self.verbose else None,
-            )
-            self.model_ = self.fit_.model
-        return self
+        return self._learn(self._sequences(X, _lengths(y, lengths)), self.refine)
 
     def fit_counts(self, counts: Cooccurrence) -> PairwiseHMM:
         """Learn from pair counts; no sequence is needed, and nothing is refined."""
-        return self._learn(counts, None)
+        return self._learn(counts, refine=False)
 
     def partial_fit(
         self, X: Any, y: Any = None, lengths: Iterable[int] | None = None
@@ -195,15 +175,21 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "counts_"):
             return self.fit_counts(counts)
         counts = self.counts_ + counts
-        return self._learn(counts, _with_symbols(self.model_, counts))
+        return self._learn(counts, refine=False, start=_with_symbols(self.model_, counts))
 
     def _sequences(self, X: Any, lengths: Iterable[int] | None) -> Sequences:
         return Sequences.of(X, lengths, vocabulary=self.vocabulary, n_symbols=self.n_features)
 
-    def _learn(self, counts: Cooccurrence, start: HMM | None) -> PairwiseHMM:
-        fit = min_volume(
-            counts,
+    def _learn(
+        self,
+        data: Sequences | Cooccurrence,
+        refine: bool | Literal["auto"],
+        start: HMM | None = None,
+    ) -> PairwiseHMM:
+        fit = pairwise(
+            data,
             self.n_components if start is None else start.n_components,
+            lags=self.lags if isinstance(data, Sequences) else None,
             combine=self.combine,
             volume=self.volume,
             penalty=self.penalty,
@@ -211,13 +197,14 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             tol=self.tol,
             n_init=self.n_init,
             smoothing=self.smoothing,
-            random_state=_seed(self.random_state),
+            refine=refine,
+            sparsity=self.sparsity if isinstance(data, Sequences) else 0.0,
+            random_state=self.random_state,
             start=start,
             callback=_print_progress if self.verbose else None,
         )
-        self.counts_ = counts
-        self.fit_ = fit
-        self.pair_fit_ = fit
+        # Together, and last: a fit that fails leaves what was there.
+        self.counts_, self.pair_fit_, self.fit_ = fit.counts, fit.pairs, fit.last
         self.model_ = fit.model
         self.n_features_in_ = 1
         return self
@@ -356,12 +343,6 @@ def _lengths(second: Any, lengths: Any) -> Any:
     return second if lengths is None else lengths
 
 
-def _seed(random_state: Any) -> int | None:
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    return cast("int | None", random_state)
-
-
 def _with_symbols(model: HMM, counts: Cooccurrence) -> HMM:
     """``model`` with room for the symbols that have come since; it gives them no probability."""
     if model.n_symbols == counts.n_symbols and model.vocabulary == counts.vocabulary:
@@ -374,16 +355,6 @@ def _with_symbols(model: HMM, counts: Cooccurrence) -> HMM:
         places = np.array([where[label] for label in model.vocabulary])
     emission[:, places] = model.emissionprob
     return HMM(model.startprob, model.transmat, emission, counts.vocabulary)
-
-
-def _with_lonely_symbols(model: HMM, data: Sequences) -> HMM:
-    """``model`` with symbols that occur, but in no pair, as frequent in each state as overall."""
-    seen = np.bincount(data.symbols[data.symbols >= 0], minlength=model.n_symbols)
-    lonely = np.where(model.emissionprob.any(axis=0), 0, seen / seen.sum())
-    if not lonely.any():
-        return model
-    emission = (1 - lonely.sum()) * model.emissionprob + lonely
-    return HMM(model.startprob, model.transmat, emission, model.vocabulary)
 
 
 def _print_progress(step: Progress) -> None:

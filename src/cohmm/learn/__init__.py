@@ -8,6 +8,7 @@ from cohmm.learn.many_states.grouped import grouped
 from cohmm.learn.many_states.overcomplete import overcomplete
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import nmf
+from cohmm.learn.recipe import pairwise
 from cohmm.learn.sequences.baum_welch import baum_welch
 from cohmm.learn.sequences.refine import refine
 from cohmm.learn.topics.anchor_words import anchor_words
@@ -30,6 +31,7 @@ __all__ = [
     "min_volume",
     "nmf",
     "overcomplete",
+    "pairwise",
     "plsa",
     "refine",
     "tensor",

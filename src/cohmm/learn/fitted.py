@@ -14,8 +14,9 @@ from cohmm.data.documents import Documents
 from cohmm.data.sequences import Unseen
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.fit import Fit, PairFit
-from cohmm.learn.topics.htmm import HTMMFit
+from cohmm.learn.fit import Fit
+from cohmm.learn.pairs.pair_fit import PairFit
+from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.model.hmm import HMM
 
 

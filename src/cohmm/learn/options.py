@@ -1,17 +1,40 @@
-"""Checks of the options that learners share."""
+"""Checks of options, by their names: a `ValueError` names the option and its value."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.triples import Triples
+from cohmm.evidence.windows import Windows
 
-def check_whole(**options: Any) -> None:
-    """Whole numbers from 1."""
+_HOW = {
+    Cooccurrence: ("pairs, a Cooccurrence", "count_pairs(X)"),
+    Triples: ("triples, a Triples", "count_triples(X)"),
+    Windows: ("windows, a Windows", "count_windows(X, tau=2)"),
+}
+
+
+def check_options(**options: Any) -> None:
+    """The options that learners share; others pass, and so does None, for a default."""
     for name, value in options.items():
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise ValueError(f"{name} must be a whole number from 1, not {value!r}")
+        if name in _CHECKS and value is not None:
+            _CHECKS[name](**{name: value})
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number: True is none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def check_whole(least: int = 1, **options: Any) -> None:
+    """Whole numbers from ``least``."""
+    for name, value in options.items():
+        if not is_whole(value) or value < least:
+            raise ValueError(f"{name} must be a whole number from {least}, not {value!r}")
 
 
 def check_amounts(**options: Any) -> None:
@@ -21,3 +44,62 @@ def check_amounts(**options: Any) -> None:
             raise ValueError(f"{name} must be a number, not {value!r}")
         if not 0 <= value < np.inf:
             raise ValueError(f"{name} must be finite and at least 0, not {value!r}")
+
+
+def check_choice(allowed: tuple[Any, ...], **options: Any) -> None:
+    """One of a few values."""
+    for name, value in options.items():
+        if not any(value is one or (isinstance(value, str) and value == one) for one in allowed):
+            text = ", ".join(map(repr, allowed))
+            raise ValueError(f"{name} must be one of {text}, not {value!r}")
+
+
+def check_seed(**options: Any) -> None:
+    """Whole numbers, from which the same random numbers follow, or NumPy's own generators."""
+    for name, value in options.items():
+        if isinstance(value, (np.random.Generator, np.random.RandomState)):
+            continue
+        if not is_whole(value) or value < 0:
+            raise ValueError(f"{name} must be a whole number from 0, or None, not {value!r}")
+
+
+def check_states(wanted: Any, n_symbols: int, what: str = "states", of: str = "symbols") -> int:
+    """A number of states, of which pairs of so many symbols can tell no more."""
+    if not is_whole(wanted) or wanted < 1:
+        raise ValueError(f"n_components must be a whole number from 1, or 'auto', not {wanted!r}")
+    if wanted > n_symbols:
+        raise ValueError(
+            f"n_components={wanted} {what} cannot be learned from pairs of {n_symbols} {of}: "
+            f"there must be at least as many {of} as {what}"
+        )
+    return int(wanted)
+
+
+def needs(kind: type[Any], given: object, learner: str) -> None:
+    """Refuse evidence that is not of the ``kind`` a learner needs, and say how to get it."""
+    if not isinstance(given, kind):
+        what, how = _HOW[kind]
+        raise ValueError(
+            f"{learner} learns from counts of {what}: give {how}, not a {type(given).__name__}"
+        )
+
+
+def needs_sequences(given: object, learner: str) -> None:
+    """Refuse counts where a learner has to read the sequences themselves."""
+    if isinstance(given, tuple(_HOW)):
+        raise ValueError(
+            f"{learner} reads sequences, of which a {type(given).__name__} says too little: "
+            "give the data that was counted"
+        )
+
+
+_CHECKS: dict[str, Callable[..., None]] = {
+    "max_iter": check_whole,
+    "n_init": check_whole,
+    "workers": check_whole,
+    "min_documents": check_whole,
+    "tol": check_amounts,
+    "smoothing": check_amounts,
+    "sparsity": check_amounts,
+    "random_state": check_seed,
+}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.learn.fit import PairFit
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
-from cohmm.learn.pairs.pair_evidence import Combine, EvidenceWarning, PairEvidence
+from cohmm.learn.pairs.pair_evidence import Combine, PairEvidence
+from cohmm.learn.pairs.pair_fit import PairFit
 from cohmm.learn.pairs.spectrum import Spectrum
 from cohmm.plots.canvas import COLOURS, GREY, canvas, plain
 
@@ -112,6 +111,4 @@ def _spectrum(value: Any) -> tuple[Spectrum, int]:
 
 def _of_counts(counts: Cooccurrence, combine: Combine) -> Spectrum:
     lags = [lag for lag in counts.lags if counts.n_pairs(lag) > 0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvidenceWarning)  # symbols never seen change nothing here
-        return PairEvidence.of(counts, lags or None, combine, "auto").spectrum
+    return PairEvidence.of(counts, lags or None, combine).spectrum()

@@ -16,6 +16,7 @@ from cohmm.report.render import check_path, write
 if TYPE_CHECKING:
     from cohmm.learn.fitted import FittedHMM, FittedTopics
     from cohmm.model.hmm import HMM
+    from cohmm.topics.overview import Overview
 
 __all__ = ["report_hmm", "report_topics"]
 
@@ -30,6 +31,7 @@ def report_topics(
     texts: Iterable[str] | None = None,
     command: str | None = None,
     labels: Labels | None = None,
+    overview: Overview | None = None,
 ) -> None:
     """Write a report about a fitted `HTMM` to ``path``, whole or not at all.
 
@@ -47,11 +49,13 @@ def report_topics(
     n_documents : int
         How many documents the page has, drawn at random; all are counted in its summary.
     texts : strings, optional
-        What `Documents` were cut from, one a document, to show it as it was written.
+        What `Documents` were cut from, one per document, to show it as it was written.
     command : str, optional
         What was typed, to be shown in the summary.
     labels : path or mapping, optional
         Labels by number, {3: "the sea"}, or a file of them, as a page saves it.
+    overview : Overview, optional
+        What was measured on these documents, where that has been done already.
     """
     from cohmm.report.from_topics import topic_material
 
@@ -66,6 +70,7 @@ def report_topics(
                 texts=texts,
                 command=command,
                 labels=labels,
+                overview=overview,
             )
         ),
         path,

@@ -15,20 +15,17 @@ from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.fitted import FittedTopics, as_fitted_topics
-from cohmm.learn.topics.htmm import HTMMFit
+from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.report.labels import Labels, checked_labels
 from cohmm.report.prepare import N_TEXTS, Material, Reading, cap_sentence, model_key, sample
 from cohmm.report.summary import command_items, detectable, number, trace
 from cohmm.report.texts import Aligner, texts_of
 from cohmm.report.values import Item
-from cohmm.topics.coherence import coherence
 from cohmm.topics.document_chains import Chains
+from cohmm.topics.overview import EPS, Overview
 from cohmm.topics.perplexity import likelihood
 
-TOP = 20
 MOST_READ = 20_000  # words of a document: the topics of its first words need no more
-EPS = 0.01
-MOST_COUNTED = 200_000  # words in which transitions are counted, about
 
 
 def topic_material(
@@ -40,6 +37,7 @@ def topic_material(
     texts: Iterable[str] | None = None,
     command: str | None = None,
     labels: Labels | None = None,
+    overview: Overview | None = None,
 ) -> Material:
     """Read documents by a fitted `HTMM`; see `cohmm.report.report_topics`."""
     if as_fitted_topics(model) is None:
@@ -53,8 +51,9 @@ def topic_material(
         warnings.simplefilter("ignore", TextWarning)  # the summary counts empty documents
         data = model.encode(given)
     wanted = sample(len(data), data.lengths, n_texts)
-    each, why = _coherence(fit, data)
-    transitions, flow = _transitions(model, data)
+    if overview is None:
+        overview = Overview.of(fit, model.chain, data)
+    transitions, flow = _transitions(fit, overview, len(data))
     return Material(
         kind="topics",
         title=title or "Topics",
@@ -65,7 +64,7 @@ def topic_material(
         summary=(
             *([] if documents is None else _corpus(data)),
             *_topics(model, fit),
-            *([] if documents is None else _coherence_items(each, why, _top(fit))),
+            *([] if documents is None else _coherence_items(overview)),
             *_perplexity(model, data),
             *detectable(_counts(model, data), fit.n_components, "topics", "summed"),
             *_learning(model, fit),
@@ -79,7 +78,7 @@ def topic_material(
             )
             if len(steps) > 1
         ),
-        coherence=each,
+        coherence=overview.coherence,
         n_texts=len(data),
         cap=cap_sentence(len(data), len(wanted), "documents", "words"),
         readings=_readings(
@@ -126,25 +125,18 @@ def _readings(
     return tuple(readings)
 
 
-def _transitions(model: FittedTopics, data: Documents) -> tuple[Floats, str]:
+def _transitions(fit: HTMMFit, overview: Overview, n_documents: int) -> tuple[Floats, str]:
     """From which topic to which the words of the documents go, (K, K), and what that is.
 
-    Counted as the model reads them, so that they are those of the texts on the page; those that
-    the model keeps are expected ones, of all documents.
+    Counted as the model decodes them, so that they are those of the texts on the page; those
+    that the model keeps are expected ones, of all documents.
     """
-    fit = model.fit_
-    k = fit.n_components
-    some = data.select(data.some(MOST_COUNTED))
-    topics = Chains.of(fit, model.chain).infer(some, decode=True).topics
-    inside = np.ones(len(topics), bool)
-    inside[some.offsets[:-1][some.lengths > 0]] = False
-    here = np.flatnonzero(inside)
-    if not len(here):
+    if not overview.moves.any():
         return fit.transitions, "They are those of the corpus that the topics were learned from."
-    counts = np.zeros((k, k))
-    np.add.at(counts, (topics[here - 1], topics[here]), 1.0)
-    counts += fit.transitions  # as much as one word a topic: a topic that no word has needs a row
-    which = "the" if len(some) == len(data) else f"{len(some):,} of the {len(data):,}"
+    # As much as one word per topic: a topic that no word has needs a row.
+    counts = overview.moves + fit.transitions
+    some = f"{overview.n_decoded:,} of the {n_documents:,}"
+    which = "the" if overview.n_decoded == n_documents else some
     flow = f"Both are counted in {which} documents, as the model reads them (Viterbi)."
     return np.asarray(counts / counts.sum(axis=1, keepdims=True)), flow
 
@@ -177,28 +169,17 @@ def _topics(model: FittedTopics, fit: HTMMFit) -> list[Item]:
     ]
 
 
-def _coherence(fit: HTMMFit, data: Documents) -> tuple[Floats | None, str]:
-    try:
-        return coherence(fit.components, data, "paper", top=_top(fit), eps=EPS), ""
-    except ValueError as error:  # a vocabulary of one word, or other documents than it came from
-        return None, str(error)
-
-
-def _coherence_items(each: Floats | None, why: str, top: int) -> list[Item]:
-    if each is None:
-        return [Item("Coherence", "none", why)]
+def _coherence_items(overview: Overview) -> list[Item]:
+    if overview.coherence is None:
+        return [Item("Coherence", "none", overview.why)]
     return [
         Item(
             "Coherence",
-            number(float(each.mean())),
-            f"mean over topics of the sum over their {top} top words v, w of "
+            number(float(overview.coherence.mean())),
+            f"mean over topics of the sum over their {overview.top} top words v, w of "
             f"log((freq(v, w) + eps) / freq(v)); freq counts documents, eps = {EPS}",
         )
     ]
-
-
-def _top(fit: HTMMFit) -> int:
-    return min(TOP, len(fit.vocabulary))
 
 
 def _perplexity(model: FittedTopics, data: Documents) -> list[Item]:

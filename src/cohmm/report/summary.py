@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.fit import Progress
-from cohmm.learn.pairs.pair_evidence import Combine, EvidenceWarning, PairEvidence
+from cohmm.learn.pairs.pair_evidence import Combine, PairEvidence
 from cohmm.report.values import Item, Trace
 from cohmm.version import __version__
 
@@ -41,9 +39,7 @@ def detectable(
         lags = lags[:1]
     if counts is None or not lags:
         return []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvidenceWarning)  # the report says it in its own words
-        shown = PairEvidence.of(counts, lags, combine, "auto").spectrum
+    shown = PairEvidence.of(counts, lags, combine).spectrum()
     n = shown.n_detectable
     least = "at least " if n == len(shown.values) < counts.n_symbols else ""
     than = f"fewer than the {k} learned" if n < k and not least else f"{k} were learned"

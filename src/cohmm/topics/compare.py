@@ -26,7 +26,8 @@ from cohmm.data.documents import Documents
 from cohmm.data.vocabulary import codes_in
 from cohmm.learn.topics.anchor_words import anchor_words
 from cohmm.learn.topics.gruber import gruber
-from cohmm.learn.topics.htmm import HTMMFit, htmm, with_chain
+from cohmm.learn.topics.htmm import htmm, with_chain
+from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.lda import lda
 from cohmm.learn.topics.plsa import plsa
 from cohmm.learn.topics.topic_fit import TopicFit

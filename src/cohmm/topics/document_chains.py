@@ -21,7 +21,8 @@ from cohmm.data.documents import Documents
 from cohmm.kernels import full_chains, sticky_chains
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run
-from cohmm.learn.topics.htmm import HTMMFit, checked_switch, floored, parts_of
+from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.sticky_em import checked_switch, floored, parts_of
 from cohmm.learn.topics.topic_fit import TopicFit
 
 Chain = Literal["full", "sticky", "independent"]

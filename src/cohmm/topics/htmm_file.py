@@ -11,7 +11,7 @@ import numpy as np
 from cohmm import storage
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Progress
-from cohmm.learn.topics.htmm import HTMMFit
+from cohmm.learn.topics.htmm_fit import HTMMFit
 
 KIND = "topic model"
 ARRAYS = ("components", "prevalence", "prior", "transitions")

@@ -9,7 +9,7 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.topics.htmm import HTMMFit
+from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.model.hmm_frames import frame, square
 from cohmm.topics.coherence import coherence
 from cohmm.topics.describe import at_most, top_codes

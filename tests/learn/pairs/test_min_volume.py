@@ -10,16 +10,16 @@ from scipy import sparse
 
 from cohmm import HMM, Cooccurrence, count_pairs, threads
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
-from cohmm.learn.fit import start_probability
 from cohmm.learn.pairs import min_volume as module
 from cohmm.learn.pairs.anchor_free import anchor_free
 from cohmm.learn.pairs.min_volume import Problem, min_volume
-from cohmm.learn.pairs.pair_evidence import EvidenceWarning, PairEvidence, lag_weights
-from cohmm.learn.pairs.pair_law import pair_law
+from cohmm.learn.pairs.pair_evidence import PairEvidence, lag_weights
+from cohmm.learn.pairs.pair_fit import start_probability
+from cohmm.learn.pairs.pair_law import Point, pair_law
 from cohmm.learn.pairs.spectrum import Spectrum, whitened_basis
-from cohmm.learn.pairs.squarem import Point
 from cohmm.learn.pairs.theta_update import Terms, theta_update
 from cohmm.learn.pairs.volume import LogDet
+from cohmm.learn.run import EvidenceWarning
 
 
 def quiet(*args: object, **options: object) -> module.Fit:
@@ -169,7 +169,7 @@ def test_tied_lags_agree_with_the_chain() -> None:
     # On exact laws of three lags the truth is stationary: one map leaves it where it is.
     truth = random_hmm(40, 4, stay=0.4, random_state=0)
     counts = Cooccurrence.from_probability({lag: truth.pair_probability(lag) for lag in (1, 2, 3)})
-    evidence = PairEvidence.of(counts, None, "tied", 4)
+    evidence = PairEvidence.of(counts)
     problem = Problem(evidence.laws, evidence.weights, LogDet(), 0.0)
     point = Point(truth.emissionprob.T.copy(), truth.stationary()[:, None] * truth.transmat)
     state = problem.evaluate(point)
@@ -216,7 +216,7 @@ def test_the_papers_update_with_one_lag() -> None:
     counts = counts_of(truth, 10**4)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        evidence = PairEvidence.of(counts, None, "tied", 3)
+        evidence = PairEvidence.of(counts)
     omega = counts.probability()
     rng = np.random.default_rng(0)
     m = rng.dirichlet(np.ones(30), 3).T
@@ -278,7 +278,7 @@ def test_states_and_symbols_may_be_relabelled() -> None:
 
 def test_symbols_never_seen_are_told_and_get_probability_zero() -> None:
     counts = count_pairs([0, 1, 0, 2, 1, 0, 2, 2, 1, 0] * 50, n_symbols=5)
-    with pytest.warns(EvidenceWarning, match=r"2 of 5 symbols never occur in a pair \(3 among"):
+    with pytest.warns(EvidenceWarning, match=r"2 of 5 symbols never occur \(3 among"):
         fit = min_volume(counts, 1, random_state=0)
     assert fit.model.emissionprob[:, 3:].sum() == 0
     labelled = count_pairs(["a", "b"] * 9, vocabulary=["a", "b", "z"])
@@ -319,7 +319,7 @@ def test_no_pairs() -> None:
         ({"tol": -1}, "tol must be finite"),
         ({"smoothing": -0.1}, "smoothing must be finite and at least 0, not -0.1"),
         ({"volume": "area"}, "not 'area'"),
-        ({"combine": "both"}, "combine must be 'tied' or 'summed'"),
+        ({"combine": "both"}, "combine must be one of 'tied', 'summed', not 'both'"),
         ({"lags": ()}, "lags is empty"),
         ({"lags": (2,)}, "lag 2 was not counted"),
         ({"random_state": "seed"}, "random_state must be a whole number"),
@@ -347,7 +347,7 @@ def test_a_chain_in_two_parts() -> None:
 def test_a_state_that_dies_is_told() -> None:
     point = Point(np.full((3, 2), 1 / 3), np.array([[1 - 2e-10, 5e-11], [5e-11, 1e-10]]))
     counts = count_pairs([0, 1, 2, 0, 2, 1, 0] * 30)
-    evidence = PairEvidence.of(counts, None, "tied", 1)
+    evidence = PairEvidence.of(counts)
     with pytest.warns(EvidenceWarning, match="1 of 2 states died out"):
         model = module.as_hmm(point, evidence, 0.0)
     assert np.isfinite(model.transmat).all()

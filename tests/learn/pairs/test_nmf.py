@@ -11,7 +11,7 @@ from cohmm import HMM, Cooccurrence, count_pairs, count_triples, threads
 from cohmm.datasets.synthetic import random_hmm
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import nmf
-from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+from cohmm.learn.run import EvidenceWarning
 from tests import laws
 from tests.strategies import random_model
 

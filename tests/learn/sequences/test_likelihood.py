@@ -41,7 +41,7 @@ def test_windows_are_chains_of_three(seed: int) -> None:
     y, _ = random_model(3, 4, seed=10 + seed).sample(400, random_state=seed)
     triples = count_triples(y, n_symbols=4)
     model = random_model(3, 4, seed=seed)
-    law = TripleLaw.of(triples, 1)
+    law = TripleLaw.of(triples)
     share = triples.counts / triples.n_triples
     weighed = list(zip(triples.triples.tolist(), share.tolist(), strict=True))
     agree(WindowLikelihood(law).expected(model), by_paths(model, weighed), 1e-12)
@@ -50,7 +50,7 @@ def test_windows_are_chains_of_three(seed: int) -> None:
 def test_windows_of_an_exact_law_expect_what_the_chain_does() -> None:
     truth = random_model(3, 6, seed=4)
     truth = HMM(truth.stationary(), truth.transmat, truth.emissionprob)
-    law = TripleLaw.of(Triples.from_probability(truth.triple_probability()), 1)
+    law = TripleLaw.of(Triples.from_probability(truth.triple_probability()))
     found = WindowLikelihood(law).expected(truth)
     laws.close(found.log_likelihood, law.negative_entropy, 1e-12)
     pi = truth.stationary()
@@ -61,8 +61,7 @@ def test_windows_of_an_exact_law_expect_what_the_chain_does() -> None:
 
 def test_symbols_that_no_window_has_expect_nothing() -> None:
     y, _ = random_model(2, 3, seed=0).sample(300, random_state=0)
-    with pytest.warns(UserWarning, match="2 of 5 symbols never occur"):
-        law = TripleLaw.of(count_triples(y + 1, n_symbols=5), 1)
+    law = TripleLaw.of(count_triples(y + 1, n_symbols=5))
     counts = WindowLikelihood(law).expected(random_model(2, 5, seed=1)).counts
     assert not counts.emissions[:, [0, 4]].any()
     laws.close(counts.emissions.sum(), 3.0, 1e-12)
@@ -71,9 +70,9 @@ def test_symbols_that_no_window_has_expect_nothing() -> None:
 def test_windows_in_parts_and_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     y, _ = random_model(3, 12, seed=0).sample(5000, random_state=0)
     triples, model = count_triples(y, n_symbols=12), random_model(3, 12, seed=1)
-    whole = WindowLikelihood(TripleLaw.of(triples, 1)).expected(model)
+    whole = WindowLikelihood(TripleLaw.of(triples)).expected(model)
     monkeypatch.setattr(triple_law, "PART", 100)
-    law = TripleLaw.of(triples, 1)
+    law = TripleLaw.of(triples)
     found = []
     for n in (1, 2):
         with threads(n):

@@ -66,7 +66,7 @@ def test_any_vector_is_a_model() -> None:
 
 def likelihoods() -> list[Likelihood]:
     _, _, data = charted(length=200)
-    return [SequenceLikelihood(data), WindowLikelihood(TripleLaw.of(count_triples(data), 1))]
+    return [SequenceLikelihood(data), WindowLikelihood(TripleLaw.of(count_triples(data)))]
 
 
 @pytest.mark.parametrize("likelihood", likelihoods(), ids=["sequences", "windows"])

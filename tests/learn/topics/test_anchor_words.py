@@ -189,10 +189,10 @@ def test_iterations_that_run_out_are_said() -> None:
     ("message", "k", "options"),
     [
         ("n_components must be a whole number from 1 to 4.* not 5", 5, {}),
-        ("recover must be 'l2' or 'kl', not 'l1'", 2, {"recover": "l1"}),
+        ("recover must be one of 'l2', 'kl', not 'l1'", 2, {"recover": "l1"}),
         ("0 words are in 9 documents or more, and 2 topics", 2, {"min_documents": 9}),
         ("min_documents must be a whole number from 1, not 0", 2, {"min_documents": 0}),
-        ("n_dimensions must be a whole number from 2, n_components, not 1", 2, {"n_dimensions": 1}),
+        ("n_dimensions must be a whole number from 2, not 1", 2, {"n_dimensions": 1}),
         ("max_iter must be a whole number from 1, not 0", 2, {"max_iter": 0}),
         ("tol must be finite and at least 0, not nan", 2, {"tol": np.nan}),
         ("random_state must be .* not 1.5", 2, {"random_state": 1.5}),

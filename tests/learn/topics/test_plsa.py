@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cohmm import threads
 from cohmm.data.documents import Documents
-from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+from cohmm.learn.run import EvidenceWarning
 from cohmm.learn.topics import plsa as module
 from cohmm.learn.topics.plsa import plsa
 from cohmm.learn.topics.topic_fit import default_prior

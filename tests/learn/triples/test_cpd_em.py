@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cohmm import HMM, Triples, count_pairs, count_triples, threads
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
-from cohmm.learn.pairs.pair_evidence import EvidenceWarning
-from cohmm.learn.pairs.squarem import Point
+from cohmm.learn.pairs.pair_law import Point
+from cohmm.learn.run import EvidenceWarning
 from cohmm.learn.triples import triple_law
 from cohmm.learn.triples.cpd_em import cpd_em, evaluate
 from cohmm.learn.triples.tensor import tensor
@@ -51,7 +51,7 @@ def dense_step(cube: np.ndarray, factors: Factors) -> tuple[float, Factors]:
 @given(st.lists(st.integers(0, 3), min_size=8, max_size=60), st.integers(1, 3), st.integers(0, 99))
 def test_a_step_is_that_of_the_dense_sum(y, k, seed):
     triples = count_triples(y, n_symbols=max(y) + 1)
-    law = TripleLaw.of(triples, 1)
+    law = TripleLaw.of(triples)
     cube = np.zeros((triples.n_symbols,) * 3)
     cube[tuple(triples.triples.T)] = triples.counts / triples.n_triples
     factors = random_factors(len(law.pairs.seen), k, seed)
@@ -70,7 +70,7 @@ def test_the_truth_is_a_fixed_point_and_its_factors_are_implied():
     truth = random_hmm(12, 3, random_state=0)  # not reversible: L and R differ
     theta = truth.stationary()[:, None] * truth.transmat
     factors = implied(Point(truth.emissionprob.T, theta))
-    law = TripleLaw.of(exact(truth), 3)
+    law = TripleLaw.of(exact(truth))
     laws.close(np.einsum("k,ak,bk,ck->abc", *factors), truth.triple_probability())
     state = evaluate(law, factors)
     assert abs(state.divergence) < 1e-12

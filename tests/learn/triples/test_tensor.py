@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from cohmm import HMM, Triples, count_pairs, count_triples, threads
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
-from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+from cohmm.learn.run import EvidenceWarning
 from cohmm.learn.triples import triple_law
 from cohmm.learn.triples.tensor import _least_squares, _mixture, _pencil, onto_simplex, tensor
 from tests import laws

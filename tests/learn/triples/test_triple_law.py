@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm import Triples, count_triples, threads
-from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+from cohmm.learn.run import EvidenceWarning
 from cohmm.learn.triples import triple_law as module
 from cohmm.learn.triples.triple_law import TripleLaw
 
@@ -31,7 +31,7 @@ def tables(n: int, k: int, seed: int) -> list[np.ndarray]:
 @given(st.lists(st.integers(0, 3), min_size=3, max_size=40), st.integers(0, 99), st.booleans())
 def test_a_pass_is_the_dense_sum(y, seed, divided):
     triples = count_triples(y, n_symbols=max(y) + 1)
-    law = TripleLaw.of(triples, 1)
+    law = TripleLaw.of(triples)
     n = len(law.pairs.seen)
     cube = dense(triples)[np.ix_(*[law.pairs.seen] * 3)]
     left, centre, right = tables(n, 2, seed)
@@ -53,7 +53,7 @@ def test_the_pairs_are_those_of_the_triples():
     y = np.random.default_rng(0).integers(0, 5, 300)
     triples = count_triples(y)
     cube = dense(triples)
-    law = TripleLaw.of(triples, 2)
+    law = TripleLaw.of(triples)
     [pairs] = law.pairs.laws.values()
     np.testing.assert_allclose(pairs.omega, (cube.sum(axis=2) + cube.sum(axis=0)) / 2)
     assert law.pairs.n_pairs == triples.n_triples
@@ -61,14 +61,14 @@ def test_the_pairs_are_those_of_the_triples():
 
 def test_any_number_of_threads_and_parts(monkeypatch):
     y = np.random.default_rng(0).integers(0, 12, 3000)
-    whole = TripleLaw.of(count_triples(y), 3)
+    whole = TripleLaw.of(count_triples(y))
     factors = tables(12, 3, 0)
     once = whole.products(*factors, divided=True)
     monkeypatch.setattr(module, "PART", 50)
     found = []
     for n in (1, 2, 4):
         with threads(n):
-            law = TripleLaw.of(count_triples(y), 3)
+            law = TripleLaw.of(count_triples(y))
             assert len(law._parts) > 4
             found.append(law.products(*factors, divided=True))
     for other in found[1:]:
@@ -80,8 +80,9 @@ def test_any_number_of_threads_and_parts(monkeypatch):
 
 def test_symbols_never_seen_take_no_part():
     triples = count_triples([0, 3, 0, 3, 3, 0, 0, 0], n_symbols=5)
-    with pytest.warns(EvidenceWarning, match=r"3 of 5 symbols never occur in a pair \(1 among"):
-        law = TripleLaw.of(triples, 2)
+    law = TripleLaw.of(triples)
+    with pytest.warns(EvidenceWarning, match=r"3 of 5 symbols never occur \(1 among"):
+        assert law.number_of_states(1) == 1
     assert law.pairs.seen.tolist() == [0, 3]
     assert law.products(*tables(2, 2, 0)).before.shape == (2, 2)
 
@@ -91,7 +92,7 @@ def test_nothing_of_size_n_squared_is_formed():
     y = np.random.default_rng(0).integers(0, n, 20_000)
     triples = count_triples(y, n_symbols=n)
     tracemalloc.start()
-    law = TripleLaw.of(triples, 2)
+    law = TripleLaw.of(triples)
     law.compressed(np.ones((len(law.pairs.seen), 2)))
     law.products(*tables(len(law.pairs.seen), 2, 0))
     peak = tracemalloc.get_traced_memory()[1]
@@ -102,6 +103,6 @@ def test_nothing_of_size_n_squared_is_formed():
 def test_nothing_to_learn_from():
     nothing = Triples(np.empty((0, 3), np.int32), np.empty(0, np.int64), 3)
     with pytest.raises(ValueError, match=r"nothing to learn from: .*0 distinct"):
-        TripleLaw.of(nothing, 2)
+        TripleLaw.of(nothing)
     with pytest.raises(ValueError, match="nothing to learn from"):
-        TripleLaw.of(Triples(np.zeros((1, 3), np.int32), np.zeros(1), 3), 1)
+        TripleLaw.of(Triples(np.zeros((1, 3), np.int32), np.zeros(1), 3))

@@ -11,7 +11,7 @@ import pytest
 from cohmm import HMM, ImpossibleObservation, Triples, count_pairs, count_triples, threads
 from cohmm.datasets.synthetic import random_hmm
 from cohmm.learn.fit import Progress
-from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+from cohmm.learn.run import EvidenceWarning
 from cohmm.learn.sequences.likelihood import WindowLikelihood
 from cohmm.learn.triples.tensor import tensor
 from cohmm.learn.triples.triple_law import TripleLaw
@@ -80,7 +80,7 @@ def test_it_is_the_maximum() -> None:
     truth = random_hmm(15, 3, stay=0.3, random_state=2)
     triples = counted(truth, 20_000)
     fit = window_ml(triples, 3, smoothing=0.0, tol=1e-5, random_state=0)
-    likelihood = WindowLikelihood(TripleLaw.of(triples, 3))
+    likelihood = WindowLikelihood(TripleLaw.of(triples))
     model = fit.model
     for _ in range(200):
         counts = likelihood.expected(model).counts

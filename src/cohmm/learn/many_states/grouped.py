@@ -14,20 +14,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from scipy.optimize import nnls
-from threadpoolctl import threadpool_limits
 
 from cohmm.evidence.windows import Windows
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.fit import Fit, Progress
+from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.many_states.polyadic import products, refined
 from cohmm.learn.many_states.window_law import WindowLaw
 from cohmm.learn.many_states.window_likelihood import maximised
 from cohmm.learn.many_states.window_tangent import Chain
-from cohmm.learn.options import check_amounts, check_whole
+from cohmm.learn.options import check_whole, needs
+from cohmm.learn.run import learner
 from cohmm.learn.triples.tensor import onto_simplex
 from cohmm.model.sampling import generator
 
@@ -35,6 +35,7 @@ NO_RANK = 1e-14  # of the largest singular value: no more than rounding
 MIXTURES = 20
 
 
+@learner
 def grouped(
     windows: Windows,
     n_components: int,
@@ -45,11 +46,11 @@ def grouped(
     tol: float = 1e-2,
     smoothing: float = 0.1,
     random_state: int | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> Fit:
     """Learn an HMM with up to N^tau states from windows of 2 tau + 1 symbols.
 
-    The objective is the Kullback-Leibler divergence in nats a window, and the term for
+    The objective is the Kullback-Leibler divergence in nats per window, and the term for
     sparsity, if any.
 
     Parameters
@@ -83,26 +84,20 @@ def grouped(
     >>> all(distance < 1e-8 for distance in fit.model.distance(truth))
     True
     """
-    if not isinstance(windows, Windows):
-        raise ValueError(
-            "grouped learns from counts of windows, a Windows: give count_windows(X, tau=2), not "
-            f"a {type(windows).__name__}"
-        )
-    check_whole(n_components=n_components, max_iter=max_iter, n_init=n_init)
-    check_amounts(tol=tol, smoothing=smoothing, sparsity=sparsity)
+    needs(Windows, windows, "grouped")
+    check_whole(n_components=n_components)
     rng = generator(random_state)
-    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
-        law = WindowLaw.of(windows)
-        _check_states(n_components, len(law.seen), law.tau)
-        return maximised(
-            law,
-            _starts(law, n_components, n_init, rng),
-            sparsity=sparsity,
-            max_iter=max_iter,
-            tol=tol,
-            smoothing=smoothing,
-            callback=callback,
-        )
+    law = WindowLaw.of(windows)
+    _check_states(n_components, len(law.seen), law.tau)
+    return maximised(
+        law,
+        _starts(law, n_components, n_init, rng),
+        sparsity=sparsity,
+        max_iter=max_iter,
+        tol=tol,
+        smoothing=smoothing,
+        callback=callback,
+    )
 
 
 def _starts(law: WindowLaw, k: int, n_init: int, rng: np.random.Generator) -> Iterator[Chain]:

@@ -11,30 +11,28 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cohmm.evidence.triples import Triples
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.fit import Fit, Progress
+from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.many_states.joint_transitions import joint_transitions, undetermined
 from cohmm.learn.many_states.polyadic import EXACT as ROUNDING
 from cohmm.learn.many_states.polyadic import TINY, Factors, decompose
 from cohmm.learn.many_states.window_law import WindowLaw
 from cohmm.learn.many_states.window_likelihood import maximised
 from cohmm.learn.many_states.window_tangent import Chain
-from cohmm.learn.options import check_amounts, check_whole
-from cohmm.learn.pairs.pair_evidence import EvidenceWarning, needs
+from cohmm.learn.options import check_whole, needs
+from cohmm.learn.run import learner, warn
 from cohmm.model.sampling import generator
 
 DEPENDENT = 1e-9  # of the largest singular value
 AMBIGUOUS = 1e-3  # total variation between two answers that are equally good
 
 
+@learner
 def overcomplete(
     triples: Triples,
     n_components: int,
@@ -45,11 +43,11 @@ def overcomplete(
     tol: float = 1e-2,
     smoothing: float = 0.1,
     random_state: int | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> Fit:
     """Learn an HMM with sparse transitions and up to N^2 / 16 states from triples.
 
-    The objective is the Kullback-Leibler divergence in nats a triple, and the term for
+    The objective is the Kullback-Leibler divergence in nats per triple, and the term for
     sparsity.  ``starts`` is of the decomposition: half the squared distance of the whitened laws
     that each start left, which is near the divergence.
 
@@ -83,26 +81,24 @@ def overcomplete(
     True
     """
     needs(Triples, triples, "overcomplete")
-    check_whole(n_components=n_components, max_iter=max_iter, n_init=n_init)
-    check_amounts(tol=tol, smoothing=smoothing, sparsity=sparsity)
+    check_whole(n_components=n_components)
     rng = generator(random_state)
-    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
-        law = WindowLaw.of(triples)
-        _check_states(n_components, len(law.seen))
-        exact = np.isinf(law.n_windows)
-        factors, starts = _factors(law, n_components, n_init, rng)
-        theta = joint_transitions(*factors)
-        fit = maximised(
-            law,
-            [_chain(law, factors[0], theta)],
-            sparsity=sparsity,
-            max_iter=max_iter,
-            tol=tol,
-            smoothing=smoothing,
-            callback=callback,
-        )
-        if exact:
-            _check_unique(fit, factors, rng)
+    law = WindowLaw.of(triples)
+    _check_states(n_components, len(law.seen))
+    exact = np.isinf(law.n_windows)
+    factors, starts = _factors(law, n_components, n_init, rng)
+    theta = joint_transitions(*factors)
+    fit = maximised(
+        law,
+        [_chain(law, factors[0], theta)],
+        sparsity=sparsity,
+        max_iter=max_iter,
+        tol=tol,
+        smoothing=smoothing,
+        callback=callback,
+    )
+    if exact:
+        _check_unique(fit, factors, rng)
     return replace(fit, starts=starts)
 
 
@@ -158,7 +154,7 @@ def _check_unique(fit: Fit, factors: Factors, rng: np.random.Generator) -> None:
         trouble = (
             f"no decomposition of these triples gives a model of {k} states: it is not unique, "
             "as where transitions of states are linearly dependent, or was missed; what maximum "
-            f"likelihood made of it is {fit.divergence:.2g} nats a triple from their law"
+            f"likelihood made of it is {fit.divergence:.2g} nats per triple from their law"
         )
     elif values[-1] < DEPENDENT * values[0]:
         trouble = (
@@ -174,4 +170,4 @@ def _check_unique(fit: Fit, factors: Factors, rng: np.random.Generator) -> None:
     else:
         return
     advice = "longer windows tell more: count_windows, cohmm.learn.grouped"
-    warnings.warn(f"{trouble}; {advice}", EvidenceWarning, stacklevel=3)
+    warn(f"{trouble}; {advice}")

@@ -10,7 +10,6 @@ given the state.  Triples are the windows of tau = 1.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,8 +19,9 @@ from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.triples import Triples
 from cohmm.evidence.windows import Windows, keys_of
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.finish import by_prevalence
 from cohmm.learn.many_states.polyadic import products
-from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+from cohmm.learn.pairs.pair_evidence import warn_of_unseen
 from cohmm.model.hmm import HMM
 from cohmm.model.stationary import stationary_distribution
 
@@ -65,15 +65,7 @@ class WindowLaw:
         tau = windows.shape[1] // 2
         seen = np.unique(windows[evidence.counts > 0])
         n = len(seen)
-        if n < evidence.n_symbols:
-            unseen = int(np.setdiff1d(np.arange(evidence.n_symbols), seen)[0])
-            label = unseen if evidence.vocabulary is None else evidence.vocabulary[unseen]
-            warnings.warn(
-                f"{evidence.n_symbols - n} of {evidence.n_symbols} symbols never occur "
-                f"({label!r} among them): every state gives them probability zero",
-                EvidenceWarning,
-                stacklevel=3,
-            )
+        warn_of_unseen(evidence, seen)
         if n ** (2 * tau + 1) > MOST_CELLS:
             raise ValueError(
                 f"{n} symbols make {n ** (2 * tau + 1):,} windows of {2 * tau + 1}, and this "
@@ -103,7 +95,7 @@ class WindowLaw:
         return np.asarray(np.mean(places, axis=0))
 
     def divergence(self, expected: Floats) -> float:
-        """Of Kullback and Leibler, in nats a window, from an expected law to this one."""
+        """Of Kullback and Leibler, in nats per window, from an expected law to this one."""
         cells = self.probability > 0
         found = self.probability[cells]
         with np.errstate(divide="ignore"):  # what the model thinks impossible
@@ -124,8 +116,7 @@ class WindowLaw:
             pi = stationary_distribution(a)
         emission = np.zeros((len(pi), self.n_symbols))
         emission[:, self.seen] = m.T
-        order = np.argsort(-pi, kind="stable")
-        return HMM(pi, a, emission, self.vocabulary).with_states(order)
+        return by_prevalence(HMM(pi, a, emission, self.vocabulary), pi)
 
 
 def sides(m: Floats, a: Floats, pi: Floats, tau: int) -> tuple[list[Floats], list[Floats]]:

@@ -12,7 +12,6 @@ upper bound at the point stands in for it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -20,11 +19,12 @@ from typing import Any
 import numpy as np
 
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.fit import Fit, Progress
+from cohmm.learn.fit import Callback, Fit, Progress
 from cohmm.learn.many_states.gauss_newton import Local, descend
 from cohmm.learn.many_states.window_law import WindowLaw, joined, sides
 from cohmm.learn.many_states.window_tangent import Chain, Roots, Tangent
 from cohmm.learn.pairs.min_volume import EXACT
+from cohmm.learn.run import Record
 
 SOFTNESS = 0.1  # delta, times K
 MIXED_IN = 1e-2  # of all symbols and states in a start: steps leave a zero slowly
@@ -104,17 +104,16 @@ def maximised(
     max_iter: int,
     tol: float,
     smoothing: float,
-    callback: Callable[[Progress], None] | None,
+    callback: Callback | None,
 ) -> Fit:
     """The best of the chains that are reached from ``starts``.
 
     A start that explains the law to rounding is the answer as it is, zeros and all.
     """
-    began = time.perf_counter()
     problem = Likelihood(law, sparsity / law.n_windows)
     runs = []
     for start in starts:
-        runs.append(_run(problem, start, max_iter, tol, began, callback))
+        runs.append(_run(problem, start, max_iter, tol, callback))
         if runs[-1][2][-1].divergence < EXACT:
             break
     chain, converged, history = min(runs, key=lambda run: run[2][-1].objective)
@@ -131,23 +130,18 @@ def _run(
     start: Chain,
     max_iter: int,
     tol: float,
-    began: float,
-    callback: Callable[[Progress], None] | None,
+    callback: Callback | None,
 ) -> tuple[Chain, bool, list[Progress]]:
-    history: list[Progress] = []
+    record = Record(callback)
     steps = 0
 
     def report(point: Chain, objective: float, n_iter: int) -> None:
-        divergence = objective - problem.penalty(point)
-        seconds = time.perf_counter() - began
-        history.append(Progress(steps + n_iter + 1, objective, divergence, 0.0, 1.0, seconds))
-        if callback is not None:
-            callback(history[-1])
+        record(steps + n_iter + 1, objective, objective - problem.penalty(point))
 
     exact = problem.divergence(start)
     if exact < EXACT:
         report(start, exact + problem.penalty(start), 0)
-        return start, True, history
+        return start, True, record.history
     options: dict[str, Any] = {
         "max_iter": max_iter,
         "tol": tol / min(problem.law.n_windows, NO_NOISE),
@@ -159,4 +153,4 @@ def _run(
     if problem.sparsity > 0:  # zeros that are settled before all else is would be the wrong ones
         begin, _, _, steps = descend(Likelihood(problem.law), begin, **options)
     chain, _, converged, _ = descend(problem, begin, report=report, **options)
-    return chain, converged, history
+    return chain, converged, record.history

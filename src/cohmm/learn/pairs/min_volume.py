@@ -5,116 +5,71 @@
 
 With the paper's single lag, Theta_1 = Theta.  Further lags are *tied*: with A the transition
 matrix, Theta with its rows scaled to one, Theta_lag = Theta A^(lag - 1).
+
+Numbers in comments are the steps of Algorithm 1.  Beyond the paper: the volume term has a true
+majoriser (`volume`), and two steps of the map are extrapolated (`squarem`).
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.fit import PairFit, Progress, as_hmm
-from cohmm.learn.options import check_amounts, check_whole
-from cohmm.learn.pairs.pair_evidence import Combine, PairEvidence
-from cohmm.learn.pairs.pair_law import PairLaw, Statistics
+from cohmm.learn.fit import Callback, Progress
+from cohmm.learn.options import check_amounts, needs
+from cohmm.learn.pairs.pair_evidence import (
+    Combine,
+    PairEvidence,
+    States,
+    number_of_states,
+    warn_of_unseen,
+)
+from cohmm.learn.pairs.pair_fit import PairFit, as_hmm
+from cohmm.learn.pairs.pair_law import PairLaw, Point, Statistics
 from cohmm.learn.pairs.penalty import held_out_penalty
-from cohmm.learn.pairs.squarem import Point, State, squarem
+from cohmm.learn.pairs.squarem import Jump
 from cohmm.learn.pairs.start import starts
-from cohmm.learn.pairs.theta_update import Terms, theta_update
+from cohmm.learn.pairs.theta_update import Terms, onto_constraints, theta_update
 from cohmm.learn.pairs.volume import Volume, volume_term
+from cohmm.learn.run import Record, learner
 from cohmm.model.hmm import HMM
 
 PENALTY = 0.02  # over the root of the number of pairs: measured, see docs/results.md
-NEVER = 1e-60
-EXACT = 1e-10  # nats a pair; a start that diverges by less fits to rounding
+NEVER = 1e-60  # a probability on its way to zero, which would slow all down as a subnormal number
+EXACT = 1e-10  # nats per pair; a start that diverges by less fits to rounding
+TRIES = 6  # points of a line search
+SHORTEST_JUMP = 1.01  # of an extrapolation; 1 is two plain steps
+TINY = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Fixed data of the optimisation: the pair laws, their weights, the volume term."""
+class Evaluated(NamedTuple):
+    """A point with its objective, and the point that the map takes it to."""
 
-    laws: dict[int, PairLaw]
-    weights: dict[int, float]
-    volume: Volume
-    penalty: float
-
-    def evaluate(self, point: Point) -> State:
-        """Objective at a point, and the minimiser of its majoriser: steps 4 to 8."""
-        powers = _lagged(point.theta, self.laws)
-        passes = {lag: law.statistics(point.m, powers[lag]) for lag, law in self.laws.items()}
-        divergence = sum(
-            self.weights[lag] * (self.laws[lag].negative_entropy - passes[lag].log_fit)
-            for lag in self.laws
-        )
-        volume = self.volume.value(point.theta)
-        return State(
-            point,
-            divergence + self.penalty * volume,
-            divergence,
-            volume,
-            Point(self._next_m(point, powers, passes), self._next_theta(point, powers, passes)),
-        )
-
-    def _next_m(
-        self, point: Point, powers: dict[int, Floats], passes: dict[int, Statistics]
-    ) -> Floats:
-        """M * sum_lag w (~Omega M Theta' + ~Omega' M Theta), columns scaled to one."""
-        m = point.m * sum(
-            self.weights[lag] * (found.rows @ powers[lag].T + found.columns @ powers[lag])
-            for lag, found in passes.items()
-        )
-        m[m < NEVER] = 0.0  # on its way to zero, it would slow all down as a subnormal number
-        total = m.sum(axis=0)
-        return np.asarray(np.where(total > 0, m / np.where(total > 0, total, 1.0), point.m))
-
-    def _next_theta(
-        self, point: Point, powers: dict[int, Floats], passes: dict[int, Statistics]
-    ) -> Floats:
-        """ThetaUpdate, from the transitions that the pairs are expected to have made.
-
-        A pair at lag 1 is one transition, and C = Theta * (M'~Omega M), element by element (the
-        paper's printed line leaves the product with Theta out).  A pair at a longer lag is
-        a path of several, all of the same A; the likelihood of the path is that of its
-        transitions less that of the states between, -log(Theta 1), which is convex and has
-        the linear bound that follows.
-        """
-        theta = point.theta
-        prevalence = theta.sum(axis=1)
-        a = theta / prevalence[:, None]
-        transitions = np.zeros_like(theta)
-        first = np.zeros(len(theta))
-        for lag, found in passes.items():
-            ratio = self.weights[lag] * (point.m.T @ found.rows)
-            first += (powers[lag] * ratio).sum(axis=1)
-            # Transition s of the path: reach it in s steps, and finish in the others.
-            reach = prevalence[:, None] * ratio
-            for s in range(lag):
-                rest = np.linalg.matrix_power(a, lag - 1 - s)
-                transitions += reach @ rest.T
-                reach = a.T @ reach
-        transitions *= a
-        between = np.maximum(transitions.sum(axis=1) - first, 0.0)
-        terms = Terms(transitions, linear=(between / prevalence)[:, None])
-        if self.penalty > 0:
-            terms += Terms(*(self.penalty * t for t in self.volume.majoriser(theta)))
-        return theta_update(theta, terms)
+    point: Point
+    objective: float
+    divergence: float
+    volume: float
+    target: Point
+    """(~M, ~Theta) of steps 5 to 8."""
 
 
-def _lagged(theta: Floats, lags: dict[int, PairLaw]) -> dict[int, Floats]:
-    """Theta_lag = Theta A^(lag - 1)."""
-    a = theta / theta.sum(axis=1, keepdims=True)
-    return {lag: theta @ np.linalg.matrix_power(a, lag - 1) for lag in lags}
+class Run(NamedTuple):
+    """Where Algorithm 1 led from one start."""
+
+    end: Evaluated
+    converged: bool
+    history: tuple[Progress, ...]
 
 
+@learner
 def min_volume(
     counts: Cooccurrence,
-    n_components: int | Literal["auto"],
+    n_components: States,
     *,
     lags: Iterable[int] | None = None,
     combine: Combine = "tied",
@@ -126,7 +81,7 @@ def min_volume(
     smoothing: float = 0.1,
     random_state: int | None = None,
     start: HMM | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> PairFit:
     """Learn an HMM from pair counts.
 
@@ -168,65 +123,185 @@ def min_volume(
     >>> all(distance < 1e-9 for distance in fit.model.distance(truth))
     True
     """
-    check_whole(max_iter=max_iter, n_init=n_init)
-    check_amounts(tol=tol, smoothing=smoothing)
+    needs(Cooccurrence, counts, "min_volume")
     if penalty is not None and penalty != "auto":
         if isinstance(penalty, str):
             raise ValueError(f"penalty must be a number, 'auto' or None, not {penalty!r}")
         check_amounts(penalty=penalty)
     term = volume_term(volume)
-    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
-        evidence = PairEvidence.of(counts, lags, combine, n_components)
-        if penalty == "auto":
-            weight = held_out_penalty(evidence, term, random_state, fit=_fit_quickly)
-        else:
-            weight = float(PENALTY / np.sqrt(evidence.n_pairs) if penalty is None else penalty)
-        problem = Problem(evidence.laws, evidence.weights, term, weight)
-        runs = [
-            follow(problem, point, tol / evidence.n_pairs, max_iter, callback)
-            for point in starts(evidence, n_init, random_state, start)
-        ]
-    state, converged, history = min(runs, key=lambda run: run[0].objective)
+    evidence = PairEvidence.of(counts, lags, combine)
+    warn_of_unseen(counts, evidence.observed)
+    spectra = evidence.spectra(n_components)
+    shown = spectra[min(spectra)]
+    k = number_of_states(n_components, evidence, shown)
+    evidence = evidence.weighted(spectra, k)
+    if penalty == "auto":
+        weight = held_out_penalty(evidence, k, term, random_state, fit=_fit_quickly)
+    else:
+        weight = float(PENALTY / np.sqrt(evidence.n_pairs) if penalty is None else penalty)
+    problem = Problem(evidence.laws, evidence.weights, term, weight)
+    runs = [
+        algorithm_1(problem, point, tol / evidence.n_pairs, max_iter, callback)
+        for point in starts(evidence, k, n_init, random_state, start)
+    ]
+    best = min(runs, key=lambda run: run.end.objective)
     return PairFit(
-        model=as_hmm(state.point, evidence, 0.0 if state.divergence < EXACT else smoothing),
-        converged=converged,
-        history=tuple(history),
-        starts=tuple(run[0].objective for run in runs),
+        model=as_hmm(best.end.point, evidence, 0.0 if best.end.divergence < EXACT else smoothing),
+        converged=best.converged,
+        history=best.history,
+        starts=tuple(run.end.objective for run in runs),
         penalty=weight,
-        spectrum=evidence.spectrum,
+        spectrum=shown,
         lag_weights=evidence.weights,
     )
 
 
-def follow(
-    problem: Problem,
-    begin: Point,
-    tol: float,
-    max_iter: int,
-    callback: Callable[[Progress], None] | None,
-) -> tuple[State, bool, list[Progress]]:
-    """Steps 3 to 11 of Algorithm 1 from one start."""
-    history: list[Progress] = []
-    began = time.perf_counter()
+def algorithm_1(
+    problem: Problem, start: Point, tol: float, max_iter: int, callback: Callback | None = None
+) -> Run:
+    """Algorithm 1 from one start, until a whole step gains less than ``tol``.
 
-    def report(state: State, n_iter: int, step: float) -> None:
-        seconds = time.perf_counter() - began
-        history.append(
-            Progress(n_iter, state.objective, state.divergence, state.volume, step, seconds)
+    ``max_iter`` is the number of evaluations, each a pass over the evidence.  The objective
+    never rises.
+    """
+    record = Record(callback)
+    at = problem.evaluate(start)  # 1, 2: the start, with steps 4 to 8 made there
+    if at.divergence < EXACT:  # Omega = M Theta M': the paper's problem (3) is solved
+        record(1, at.objective, at.divergence, at.volume, step=0.0)
+        return Run(at, True, tuple(record.history))
+    record(1, at.objective, at.divergence, at.volume)
+    n_iter, converged = 1, False
+    while n_iter < max_iter and not converged:  # 3: repeat
+        # 4 to 8: the point of the map, (~M, ~Theta), is `at.target`
+        # 9: line search between (M, Theta) and (~M, ~Theta)
+        middle, n_iter = line_search(problem, at, n_iter)
+        if middle is None:
+            converged = True
+            break
+        # Beyond the paper: jump along the map's path, where that is no worse than a second step.
+        after, length = None, 1.0
+        if (jumped := extrapolated(at.point, middle.point, middle.target)) is not None:
+            candidate, length = jumped
+            after, n_iter = problem.evaluate(candidate), n_iter + 1
+            if not after.objective <= middle.objective:
+                after = None
+        if after is None:
+            length = 1.0
+            after, n_iter = line_search(problem, middle, n_iter)
+            if after is None:
+                at, converged = middle, True
+                break
+        converged = at.objective - after.objective < tol
+        at = after
+        record(n_iter, at.objective, at.divergence, at.volume, length)
+    # 10: until convergence; 11: return M and Theta
+    return Run(at, converged, tuple(record.history))
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Fixed data of the optimisation: the pair laws, their weights, the volume term."""
+
+    laws: dict[int, PairLaw]
+    weights: dict[int, float]
+    volume: Volume
+    penalty: float
+
+    def evaluate(self, point: Point) -> Evaluated:
+        """Objective at a point, and the minimiser of its majoriser: one pass over the evidence."""
+        m, theta = point
+        a = theta / theta.sum(axis=1, keepdims=True)
+        lagged = {lag: theta @ np.linalg.matrix_power(a, lag - 1) for lag in self.laws}
+        # 4: ~Omega = Omega / (M Theta M'), which is needed only in ~Omega M and ~Omega' M
+        ratios = {lag: law.statistics(m, lagged[lag]) for lag, law in self.laws.items()}
+        # 5: ~M = M * (~Omega M Theta' + ~Omega' M Theta)
+        new_m = m * sum(
+            self.weights[lag] * (ratio.rows @ lagged[lag].T + ratio.columns @ lagged[lag])
+            for lag, ratio in ratios.items()
         )
-        if callback is not None:
-            callback(history[-1])
+        # 6: ~Theta = Theta * (M' ~Omega M), element by element: the paper leaves Theta out
+        expected = self._expected_transitions(point, a, lagged, ratios)
+        # 7: the columns of ~M scaled to one
+        new_m[new_m < NEVER] = 0.0
+        total = new_m.sum(axis=0)
+        new_m = np.where(total > 0, new_m / np.where(total > 0, total, 1.0), m)
+        # 8: ThetaUpdate
+        if self.penalty > 0:
+            expected += Terms(*(self.penalty * term for term in self.volume.majoriser(theta)))
+        new_theta = theta_update(theta, expected)
+        divergence = sum(
+            self.weights[lag] * (self.laws[lag].negative_entropy - ratio.log_fit)
+            for lag, ratio in ratios.items()
+        )
+        volume = self.volume.value(theta)
+        objective = divergence + self.penalty * volume
+        return Evaluated(point, objective, divergence, volume, Point(new_m, new_theta))
 
-    state = problem.evaluate(begin)
-    if state.divergence < EXACT:  # Omega = M Theta M': the paper's problem (3) is solved
-        report(state, 1, 0.0)
-        return state, True, history
-    state, converged, _ = squarem(state, problem.evaluate, tol, max_iter, report)
-    return state, converged, history
+    def _expected_transitions(
+        self,
+        point: Point,
+        a: Floats,
+        lagged: dict[int, Floats],
+        ratios: dict[int, Statistics],
+    ) -> Terms:
+        """The transitions that the pairs are expected to have made, as a bound in Theta.
+
+        A pair at lag 1 is one transition.  A pair at a longer lag is a path of several, all of
+        the same A; the likelihood of the path is that of its transitions less that of the states
+        between, -log(Theta 1), which is convex and has the linear bound that follows.
+        """
+        prevalence = point.theta.sum(axis=1)
+        transitions = np.zeros_like(point.theta)
+        first = np.zeros(len(prevalence))
+        for lag, ratio in ratios.items():
+            weighted = self.weights[lag] * (point.m.T @ ratio.rows)
+            first += (lagged[lag] * weighted).sum(axis=1)
+            # Transition s of the path: reach it in s steps, and finish in the others.
+            reach = prevalence[:, None] * weighted
+            for s in range(lag):
+                rest = np.linalg.matrix_power(a, lag - 1 - s)
+                transitions += reach @ rest.T
+                reach = a.T @ reach
+        transitions *= a
+        between = np.maximum(transitions.sum(axis=1) - first, 0.0)
+        return Terms(transitions, linear=(between / prevalence)[:, None])
+
+
+def line_search(problem: Problem, at: Evaluated, n_iter: int) -> tuple[Evaluated | None, int]:
+    """Step 9: the map's target, or a point on the way to it that is no worse; None if none is.
+
+    It is needed where the volume term has no true majoriser, and at the end, where what is
+    left to gain is below rounding.
+    """
+    share = 1.0
+    for _ in range(TRIES):
+        between = (a + share * (b - a) for a, b in zip(at.point, at.target, strict=True))
+        after = problem.evaluate(at.target if share == 1.0 else Point(*between))
+        n_iter += 1
+        if after.objective <= at.objective:
+            return after, n_iter
+        share /= 4
+    return None, n_iter
+
+
+def extrapolated(start: Point, first: Point, second: Point) -> tuple[Point, float] | None:
+    """SQUAREM's point, made feasible, and how far it goes; None if it goes no farther."""
+    metric = [start.theta.sum(axis=1) / np.maximum(start.m, TINY), 1 / start.theta]
+    jump = Jump.through(start, first, second, metric)
+    length = jump.length
+    for _ in range(TRIES):
+        if not SHORTEST_JUMP < length < np.inf:
+            return None
+        m, theta = jump.at(length)
+        if (theta > 0).all():
+            m = jump.kept_positive(m, 0)
+            # The jump has magnified rounding.
+            return Point(m / m.sum(axis=0), onto_constraints(theta)), length
+        length = (length + 1) / 2
+    return None
 
 
 def _fit_quickly(evidence: PairEvidence, volume: Volume, penalty: float, begin: Point) -> Point:
     """The factors after a moderate number of passes, for choosing a penalty."""
     problem = Problem(evidence.laws, evidence.weights, volume, penalty)
-    state, _, _ = follow(problem, begin, 0.1 / evidence.n_pairs, 300, None)
-    return state.point
+    return algorithm_1(problem, begin, 0.1 / evidence.n_pairs, 300).end.point

@@ -9,28 +9,32 @@ random starts.  Many M and Theta give the same Omega, and nothing here prefers t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
-
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.learn.fit import Fit, Progress, as_hmm
-from cohmm.learn.options import check_amounts, check_whole
-from cohmm.learn.pairs.min_volume import EXACT, Problem, follow
-from cohmm.learn.pairs.pair_evidence import PairEvidence, needs
-from cohmm.learn.pairs.squarem import Point
+from cohmm.learn.fit import Callback, Fit
+from cohmm.learn.options import needs
+from cohmm.learn.pairs.min_volume import EXACT, Problem, algorithm_1
+from cohmm.learn.pairs.pair_evidence import (
+    PairEvidence,
+    States,
+    number_of_states,
+    warn_of_unseen,
+)
+from cohmm.learn.pairs.pair_fit import as_hmm
+from cohmm.learn.pairs.pair_law import Point
 from cohmm.learn.pairs.start import starts
 from cohmm.learn.pairs.volume import NoVolume
+from cohmm.learn.run import learner
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 from cohmm.model.stationary import stationary_distribution
 
 
+@learner
 def nmf(
     counts: Cooccurrence,
-    n_components: int | Literal["auto"],
+    n_components: States,
     *,
     max_iter: int = 3000,
     tol: float = 1e-3,
@@ -38,7 +42,7 @@ def nmf(
     smoothing: float = 0.1,
     random_state: int | None = None,
     start: HMM | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> Fit:
     """Learn an HMM from pair counts; of several lags, the shortest is used.
 
@@ -70,30 +74,27 @@ def nmf(
     True
     """
     needs(Cooccurrence, counts, "nmf")
-    check_whole(max_iter=max_iter, n_init=n_init)
-    check_amounts(tol=tol, smoothing=smoothing)
-    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
-        evidence = PairEvidence.of(counts, counts.lags[:1], "tied", n_components)
-        problem = Problem(evidence.laws, evidence.weights, NoVolume(), 0.0)
-        streams = generator(random_state).spawn(n_init)
-        points = [random_point(evidence, rng) for rng in streams]
-        if start is not None:
-            points[:1] = starts(evidence, 1, None, start)
-        runs = [
-            follow(problem, point, tol / evidence.n_pairs, max_iter, callback) for point in points
-        ]
-    state, converged, history = min(runs, key=lambda run: run[0].objective)
+    evidence = PairEvidence.of(counts, counts.lags[:1])
+    warn_of_unseen(counts, evidence.observed)
+    k = number_of_states(n_components, evidence, evidence.spectrum())
+    points = [random_point(evidence, k, rng) for rng in generator(random_state).spawn(n_init)]
+    if start is not None:
+        points[:1] = starts(evidence, k, 1, None, start)
+    problem = Problem(evidence.laws, evidence.weights, NoVolume(), 0.0)
+    runs = [
+        algorithm_1(problem, point, tol / evidence.n_pairs, max_iter, callback) for point in points
+    ]
+    best = min(runs, key=lambda run: run.end.objective)
     return Fit(
-        model=as_hmm(state.point, evidence, 0.0 if state.divergence < EXACT else smoothing),
-        converged=converged,
-        history=tuple(history),
-        starts=tuple(run[0].objective for run in runs),
+        model=as_hmm(best.end.point, evidence, 0.0 if best.end.divergence < EXACT else smoothing),
+        converged=best.converged,
+        history=best.history,
+        starts=tuple(run.end.objective for run in runs),
     )
 
 
-def random_point(evidence: PairEvidence, rng: np.random.Generator) -> Point:
+def random_point(evidence: PairEvidence, k: int, rng: np.random.Generator) -> Point:
     """Exponential parameters: emissions about the frequencies, transitions about even."""
-    k = evidence.n_components
     m = evidence.frequency[:, None] * rng.exponential(size=(len(evidence.frequency), k))
     transmat = rng.dirichlet(np.ones(k), k)
     theta = stationary_distribution(transmat)[:, None] * transmat

@@ -1,8 +1,7 @@
-"""Counts made ready for a learner: pair laws by lag, their weights, the number of states."""
+"""Counts made ready for a learner, and what can be said about them before it starts."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -10,16 +9,17 @@ from typing import Any, Literal
 import numpy as np
 
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.evidence.triples import Triples
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.options import check_choice, check_states
 from cohmm.learn.pairs.pair_law import PairLaw, pair_law
 from cohmm.learn.pairs.spectrum import Spectrum, spectrum
+from cohmm.learn.run import warn
 
 Combine = Literal["tied", "summed"]
+States = int | Literal["auto"]
 
-
-class EvidenceWarning(UserWarning):
-    """The evidence is weaker than what is asked of it."""
+MOST_STATES = 100  # singular values of a large law that are looked at, where K is not given
+BEYOND = 10  # and where it is, so many beyond K
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +38,6 @@ class PairEvidence:
         The weights of the lags; they sum to one.
     n_pairs : float
         The number of pairs at the shortest lag.
-    n_components : int
-        K.
-    spectrum : Spectrum
-        Of the shortest lag.
     """
 
     counts: Cooccurrence
@@ -49,20 +45,13 @@ class PairEvidence:
     laws: dict[int, PairLaw]
     weights: dict[int, float]
     n_pairs: float
-    n_components: int
-    spectrum: Spectrum
 
     @classmethod
     def of(
-        cls,
-        counts: Cooccurrence,
-        lags: Iterable[int] | None,
-        combine: Combine,
-        n_components: int | Literal["auto"],
+        cls, counts: Cooccurrence, lags: Iterable[int] | None = None, combine: Combine = "tied"
     ) -> PairEvidence:
-        """Prepare ``counts``; warns of symbols never seen, and of states that cannot be."""
-        if combine not in ("tied", "summed"):
-            raise ValueError(f"combine must be 'tied' or 'summed', not {combine!r}")
+        """Prepare ``counts``, all lags with the same weight."""
+        check_choice(("tied", "summed"), combine=combine)
         chosen = counts.lags if lags is None else tuple(sorted(set(lags)))
         if not chosen:
             raise ValueError("lags is empty: give at least one, such as (1,)")
@@ -75,45 +64,63 @@ class PairEvidence:
                 )
         if combine == "summed":
             matrices = {1: sum(matrix / matrix.sum() for matrix in matrices.values())}
-        seen = _seen(counts, matrices)
+        seen = np.flatnonzero(sum(_frequency(matrix) for matrix in matrices.values()))
         laws = {lag: _law(matrix, seen) for lag, matrix in matrices.items()}
-        most = 100 if n_components == "auto" else _whole(n_components) + 10
-        spectra = {lag: spectrum(law, n_pairs, most) for lag, law in laws.items()}
-        shown = spectra[min(laws)]
-        k = _n_components(n_components, len(seen), shown)
-        weights = lag_weights(spectra, k)
-        laws = {lag: law for lag, law in laws.items() if weights[lag] > 0}
-        return cls(counts, seen, laws, weights, n_pairs, k, shown)
+        return cls(counts, seen, laws, dict.fromkeys(laws, 1 / len(laws)), n_pairs)
 
-    def with_laws(self, matrices: dict[int, Any], n_pairs: float) -> PairEvidence:
-        """The same preparation with other counts, of the same symbols and lags."""
-        laws = {lag: _law(matrix, np.arange(len(self.seen))) for lag, matrix in matrices.items()}
-        return replace(self, laws=laws, n_pairs=n_pairs)
+    @property
+    def observed(self) -> Ints:
+        """The symbols that occur, be it in no pair."""
+        return np.union1d(self.seen, np.flatnonzero(self.counts.symbol_counts))
 
     @property
     def frequency(self) -> Floats:
         """How frequent each symbol seen is."""
         return self.laws[min(self.laws)].frequency
 
+    def spectra(self, wanted: States = "auto") -> dict[int, Spectrum]:
+        """The singular values of every lag: what it can show of so many states."""
+        most = MOST_STATES if wanted == "auto" else check_states(wanted, len(self.seen)) + BEYOND
+        return {lag: spectrum(law, self.n_pairs, most) for lag, law in self.laws.items()}
 
-def needs(kind: type[Cooccurrence] | type[Triples], given: object, learner: str) -> None:
-    """Refuse evidence that is not of the ``kind`` a learner needs, and say how to get it."""
-    if not isinstance(given, kind):
-        what, how = {
-            Cooccurrence: ("pairs, a Cooccurrence", "count_pairs(X)"),
-            Triples: ("triples, a Triples", "count_triples(X)"),
-        }[kind]
-        raise ValueError(
-            f"{learner} learns from counts of {what}: give {how}, not a {type(given).__name__}"
+    def spectrum(self) -> Spectrum:
+        """That of the shortest lag alone."""
+        return spectrum(self.laws[min(self.laws)], self.n_pairs, MOST_STATES)
+
+    def weighted(self, spectra: dict[int, Spectrum], k: int) -> PairEvidence:
+        """Lags weighted by what they show; a lag that shows nothing is left out."""
+        weights = lag_weights(spectra, k)
+        laws = {lag: law for lag, law in self.laws.items() if weights[lag] > 0}
+        return replace(self, laws=laws, weights=weights)
+
+    def with_laws(self, matrices: dict[int, Any], n_pairs: float) -> PairEvidence:
+        """The same preparation with other counts, of the same symbols and lags."""
+        laws = {lag: _law(matrix, np.arange(len(self.seen))) for lag, matrix in matrices.items()}
+        return replace(self, laws=laws, n_pairs=n_pairs)
+
+
+def number_of_states(wanted: States, evidence: PairEvidence, shown: Spectrum) -> int:
+    """K, as it was asked for or as the pairs show it; warns where they show fewer."""
+    if wanted == "auto":
+        return shown.n_detectable
+    k = check_states(wanted, len(evidence.seen))
+    if k > shown.n_detectable:
+        warn(
+            f"these pairs can show {shown.n_detectable} states; n_components={k} asks for "
+            "more, whose estimates will be mostly noise (more data or more lags may help)"
         )
+    return k
 
 
-def needs_sequences(given: object, learner: str) -> None:
-    """Refuse counts where a learner has to read the sequences themselves."""
-    if isinstance(given, (Cooccurrence, Triples)):
-        raise ValueError(
-            f"{learner} reads sequences, of which a {type(given).__name__} says too little: "
-            "give the data that was counted"
+def warn_of_unseen(evidence: Any, seen: Ints) -> None:
+    """Warn of symbols that are in the vocabulary of counts and do not occur."""
+    n = evidence.n_symbols
+    if len(seen) < n:
+        unseen = int(np.setdiff1d(np.arange(n), seen)[0])
+        label = unseen if evidence.vocabulary is None else evidence.vocabulary[unseen]
+        warn(
+            f"{n - len(seen)} of {n} symbols never occur ({label!r} among them): every state "
+            "gives them probability zero"
         )
 
 
@@ -131,49 +138,11 @@ def lag_weights(spectra: dict[int, Spectrum], k: int) -> dict[int, float]:
     return {lag: n / total for lag, n in visible.items()}
 
 
-def _seen(counts: Cooccurrence, matrices: dict[int, Any]) -> Ints:
-    frequency = sum(
-        np.asarray(matrix.sum(axis=0)) + np.asarray(matrix.sum(axis=1))
-        for matrix in matrices.values()
-    )
-    seen = np.flatnonzero(frequency > 0)
-    if len(seen) < counts.n_symbols:
-        unseen = int(np.flatnonzero(frequency == 0)[0])
-        label = unseen if counts.vocabulary is None else counts.vocabulary[unseen]
-        warnings.warn(
-            f"{counts.n_symbols - len(seen)} of {counts.n_symbols} symbols never occur in a pair "
-            f"({label!r} among them): every state gives them probability zero",
-            EvidenceWarning,
-            stacklevel=5,
-        )
-    return seen
+def _frequency(matrix: Any) -> Floats:
+    return np.asarray(matrix.sum(axis=0) + matrix.sum(axis=1), np.float64)
 
 
 def _law(matrix: Any, seen: Ints) -> PairLaw:
     if len(seen) < matrix.shape[0]:
         matrix = matrix[seen][:, seen]
     return pair_law(matrix / matrix.sum())
-
-
-def _whole(wanted: object) -> int:
-    if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or wanted < 1:
-        raise ValueError(f"n_components must be a whole number from 1, or 'auto', not {wanted!r}")
-    return int(wanted)
-
-
-def _n_components(wanted: int | Literal["auto"], n_seen: int, shown: Spectrum) -> int:
-    if wanted == "auto":
-        return shown.n_detectable
-    if wanted > n_seen:
-        raise ValueError(
-            f"n_components={wanted} states cannot be learned from pairs of {n_seen} symbols: "
-            "there must be at least as many symbols as states"
-        )
-    if wanted > shown.n_detectable:
-        warnings.warn(
-            f"these pairs can show {shown.n_detectable} states; n_components={wanted} asks for "
-            "more, whose estimates will be mostly noise (more data or more lags may help)",
-            EvidenceWarning,
-            stacklevel=5,
-        )
-    return int(wanted)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +16,18 @@ from scipy import sparse
 
 from cohmm.kernels import tri_factor
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.kernels.threads import run
+from cohmm.learn.sparse_rows import SparseRows
 
-PARTS = 64
-PART = 50_000  # non-zeros, at least: less is not worth a thread
 NOTHING = 1e-300  # so that a pair that neither occurs nor is expected has the ratio 0
+
+
+class Point(NamedTuple):
+    """The two factors of a pair law, Omega = M Theta M'."""
+
+    m: Floats
+    """Emissions, (N, K); columns sum to one."""
+    theta: Floats
+    """Joint probability of two states in a row, (K, K), > 0, with equal marginals."""
 
 
 class Statistics(NamedTuple):
@@ -65,15 +71,6 @@ class DensePairs:
         return np.asarray(self.omega[np.ix_(symbols, symbols)])
 
 
-class _Rows(NamedTuple):
-    """One orientation of a sparse law: P(column | row), and ranges of rows for threads."""
-
-    indptr: Ints
-    columns: Ints
-    values: Any
-    parts: list[tuple[int, int]]
-
-
 @dataclass(frozen=True, eq=False)
 class SparsePairs:
     """A pair law in a CSR array.
@@ -102,39 +99,20 @@ class SparsePairs:
         return float((self.omega.sum(axis=0) + self.omega.sum(axis=1)) @ logs)
 
     @cached_property
-    def _orientations(self) -> tuple[_Rows, _Rows]:
-        return self._rows(self.omega), self._rows(self.omega.T.tocsr())
-
-    def _rows(self, matrix: Any) -> _Rows:
-        indptr = np.ascontiguousarray(matrix.indptr, np.int64)
-        each = np.repeat(1 / np.maximum(self.frequency, 1e-300), np.diff(indptr))
-        values = (matrix.data * each).astype(np.float32)
-        n_parts = max(1, min(PARTS, int(indptr[-1]) // PART))
-        cuts = np.searchsorted(indptr, np.linspace(0, indptr[-1], n_parts + 1).astype(np.int64))
-        cuts[0], cuts[-1] = 0, len(indptr) - 1
-        parts = [(int(a), int(b)) for a, b in pairwise(cuts) if b > a]
-        return _Rows(indptr, np.ascontiguousarray(matrix.indices, np.int32), values, parts)
+    def _orientations(self) -> tuple[SparseRows, SparseRows]:
+        """P(column | row), and P(row | column)."""
+        scale = 1 / np.maximum(self.frequency, NOTHING)
+        return SparseRows.of(self.omega, scale), SparseRows.of(self.omega.T.tocsr(), scale)
 
     def statistics(self, m: Floats, theta: Floats) -> Statistics:
         """One pass: see the module."""
-        lift = m / np.maximum(self.frequency, 1e-300)[:, None]
+        k = m.shape[1]
+        lift = m / np.maximum(self.frequency, NOTHING)[:, None]
         right = tri_factor.table(lift)
-        fits, rows = self._pass(0, tri_factor.table(lift @ theta), right, m.shape[1])
-        _, columns = self._pass(1, tri_factor.table(lift @ theta.T), right, m.shape[1])
-        return Statistics(float(fits @ self.frequency) + self._by_chance, rows, columns)
-
-    def _pass(self, orientation: int, left: Any, right: Any, k: int) -> tuple[Floats, Floats]:
-        law = self._orientations[orientation]
-        out = np.empty((len(left), k))
-        fit = np.empty(len(left))
-        lanes = tri_factor.table_lanes(k)
-        run(
-            lambda *part: tri_factor.sparse_pass(
-                lanes, law.indptr, law.columns, law.values, part, left, right, out, fit
-            ),
-            law.parts,
-        )
-        return fit, out
+        forward, backward = self._orientations
+        log_fits, rows = forward.divided(tri_factor.table(lift @ theta), right, k)
+        _, columns = backward.divided(tri_factor.table(lift @ theta.T), right, k)
+        return Statistics(float(log_fits @ self.frequency) + self._by_chance, rows, columns)
 
     def submatrix(self, symbols: Ints) -> Any:
         """The pair law among some of the symbols."""

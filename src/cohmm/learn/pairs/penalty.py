@@ -10,9 +10,10 @@ from scipy import sparse
 
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.pairs.pair_evidence import PairEvidence
-from cohmm.learn.pairs.squarem import Point
+from cohmm.learn.pairs.pair_law import Point
 from cohmm.learn.pairs.start import starts
 from cohmm.learn.pairs.volume import Volume
+from cohmm.model.sampling import generator
 
 HELD_OUT = 0.2
 GRID = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)  # times 1 / sqrt(number of pairs)
@@ -22,6 +23,7 @@ CHUNK = 2**18
 
 def held_out_penalty(
     evidence: PairEvidence,
+    k: int,
     volume: Volume,
     random_state: int | None,
     fit: Callable[[PairEvidence, Volume, float, Point], Point],
@@ -31,10 +33,10 @@ def held_out_penalty(
     Each pair counted is held out with probability `HELD_OUT`.  Held-out likelihood is almost
     flat in lambda, so that the best itself would be chance.
     """
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     kept, held = _thinned(evidence, rng)
     training = evidence.with_laws(kept, float(kept[min(kept)].sum()))
-    [begin] = starts(training, 1, random_state, None)
+    [begin] = starts(training, k, 1, random_state, None)
     scale = 1 / np.sqrt(evidence.n_pairs)
     points = [fit(training, volume, step * scale, begin) for step in GRID]
     test = held[min(held)]

@@ -91,12 +91,14 @@ def whitened_basis(
 
 
 def _whitened(law: PairLaw, symbols: Ints) -> tuple[Any, Floats]:
+    """D^-1/2 Omega D^-1/2, and D^1/2; a symbol that this lag has in no pair is zero in both."""
     scale = np.sqrt(law.frequency[symbols])
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
     omega = law.submatrix(symbols)
     if sparse.issparse(omega):
-        diagonal = sparse.diags_array(1 / scale)
+        diagonal = sparse.diags_array(inverse)
         return (diagonal @ omega @ diagonal).tocsr(), scale
-    return omega / np.outer(scale, scale), scale
+    return omega * np.outer(inverse, inverse), scale
 
 
 def _dense(matrix: Any) -> Floats:

@@ -7,11 +7,11 @@ import numpy as np
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.pairs.anchor_free import anchor_free
 from cohmm.learn.pairs.pair_evidence import PairEvidence
-from cohmm.learn.pairs.pair_law import PairLaw
+from cohmm.learn.pairs.pair_law import PairLaw, Point
 from cohmm.learn.pairs.spectrum import whitened_basis
-from cohmm.learn.pairs.squarem import Point
 from cohmm.learn.pairs.theta_update import onto_constraints
 from cohmm.model.hmm import HMM
+from cohmm.model.sampling import generator
 
 MIXED_IN = 1e-3
 PERTURBED_BY = 0.5  # standard deviation of the logarithm, for restarts
@@ -20,20 +20,16 @@ NEARLY_ZERO = 1e-9
 
 
 def starts(
-    evidence: PairEvidence, n_init: int, random_state: int | None, given: HMM | None
+    evidence: PairEvidence, k: int, n_init: int, random_state: int | None, given: HMM | None
 ) -> list[Point]:
     """``n_init`` points to start from; the first is AnchorFree's own, or the given model."""
-    if isinstance(random_state, (bool, str)) or (
-        random_state is not None and not isinstance(random_state, (int, np.integer))
-    ):
-        raise ValueError(f"random_state must be a whole number or None, not {random_state!r}")
-    streams = np.random.default_rng(random_state).spawn(n_init - 1)
-    first = _anchor_free(evidence) if given is None else _of_model(evidence, given)
+    streams = generator(random_state).spawn(n_init - 1)
+    first = _anchor_free(evidence, k) if given is None else _of_model(evidence, k, given)
     points = [first]
     for rng in streams:
         noise = np.exp(PERTURBED_BY * rng.normal(size=first.m.shape))
         m = mixed(first.m, evidence.frequency) * noise
-        points.append(Point(m / m.sum(axis=0), plain_theta(evidence.n_components)))
+        points.append(Point(m / m.sum(axis=0), plain_theta(k)))
     return points
 
 
@@ -48,14 +44,14 @@ def plain_theta(k: int) -> Floats:
     return (np.eye(k) + 1) / (k * (k + 1))
 
 
-def _anchor_free(evidence: PairEvidence) -> Point:
-    k, lags = evidence.n_components, sorted(evidence.laws)
+def _anchor_free(evidence: PairEvidence, k: int) -> Point:
+    lags = sorted(evidence.laws)
     laws, weights = [evidence.laws[lag] for lag in lags], [evidence.weights[lag] for lag in lags]
     basis, symbols = whitened_basis(laws, weights, evidence.n_pairs, k)
     # Symbols too rare for the basis start by their frequency; the updates place them.
     m = np.repeat(evidence.frequency[:, None], k, axis=1)
-    found = anchor_free(basis, evidence.frequency[symbols])
-    m[symbols] = np.maximum(found, LEAST) * evidence.frequency[symbols].sum()
+    emissions = anchor_free(basis, evidence.frequency[symbols])
+    m[symbols] = np.maximum(emissions, LEAST) * evidence.frequency[symbols].sum()
     m /= m.sum(axis=0)
     theta = _exact_theta(laws[0], m) if len(symbols) == len(m) else None
     if theta is not None:
@@ -76,8 +72,7 @@ def _exact_theta(law: PairLaw, m: Floats) -> Floats | None:
     return onto_constraints(theta)
 
 
-def _of_model(evidence: PairEvidence, model: HMM) -> Point:
-    k = evidence.n_components
+def _of_model(evidence: PairEvidence, k: int, model: HMM) -> Point:
     if (model.n_components, model.n_symbols) != (k, evidence.counts.n_symbols):
         raise ValueError(
             f"cannot start from {model}: there are {k} states and "

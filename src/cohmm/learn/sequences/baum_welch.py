@@ -1,15 +1,14 @@
-"""Baum and Welch's algorithm: maximum likelihood by EM on the sequences themselves.
+"""The Baum-Welch algorithm: maximum likelihood by EM on the sequences themselves.
 
     E  expected starts, transitions and emissions, by forward-backward
     M  each in proportion to its expected count, and the prior's pseudo-counts
 
-O(K^2 T) an iteration, threaded over and within sequences; memory does not grow with T.
+O(K^2 T) per iteration, threaded over and within sequences; memory does not grow with T.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,9 +16,10 @@ import numpy as np
 
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.fit import Fit, Progress, prevalence_of
-from cohmm.learn.options import check_amounts, check_whole
-from cohmm.learn.pairs.pair_evidence import needs_sequences
+from cohmm.learn.finish import by_prevalence
+from cohmm.learn.fit import Callback, Fit
+from cohmm.learn.options import check_amounts, check_whole, needs_sequences
+from cohmm.learn.run import Record, learner
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
 from cohmm.model.sampling import generator
@@ -36,6 +36,7 @@ class PseudoCounts(NamedTuple):
     emission: float = 0.0
 
 
+@learner
 def baum_welch(
     X: Any,
     n_components: int | None = None,
@@ -47,7 +48,7 @@ def baum_welch(
     n_init: int = 1,
     random_state: int | None = None,
     start: HMM | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> Fit:
     """Learn an HMM from sequences.
 
@@ -78,8 +79,7 @@ def baum_welch(
     True
     """
     needs_sequences(X, "baum_welch")
-    check_whole(max_iter=max_iter, n_init=n_init)
-    check_amounts(tol=tol, **{f"prior.{name}": value for name, value in prior._asdict().items()})
+    check_amounts(**{f"prior.{name}": value for name, value in prior._asdict().items()})
     if start is not None:
         if n_components not in (None, start.n_components):
             raise ValueError(f"start has {start.n_components} states, n_components={n_components}")
@@ -93,11 +93,8 @@ def baum_welch(
         begins = [random_start(data, n_components, rng) for rng in rngs]
     runs = [_run(data, begin, prior, max_iter, tol, callback) for begin in begins]
     best = min(runs, key=lambda fit: fit.objective)
-    order = np.argsort(-prevalence_of(best.model), kind="stable")
     return replace(
-        best,
-        model=best.model.with_states(order),
-        starts=tuple(fit.objective for fit in runs),
+        best, model=by_prevalence(best.model), starts=tuple(fit.objective for fit in runs)
     )
 
 
@@ -120,26 +117,23 @@ def _run(
     prior: PseudoCounts,
     max_iter: int,
     tol: float,
-    callback: Callable[[Progress], None] | None,
+    callback: Callback | None,
 ) -> Fit:
     n = len(data.symbols)
-    began = time.perf_counter()
-    history: list[Progress] = []
+    record = Record(callback)
     best = model
     for n_iter in range(1, max_iter + 1):
         log_prob, counts = model.expected_counts(data)
         objective = -(log_prob + _log_density(model, prior)) / n
-        gain = history[-1].objective - objective if history else np.inf
+        gain = record.gain(objective)
         if gain >= 0:  # it falls short of that by rounding alone, at the end
             best = model
-            seconds = time.perf_counter() - began
-            history.append(Progress(n_iter, objective, -log_prob / n, seconds=seconds))
-            if callback is not None:
-                callback(history[-1])
-        if gain * n < tol or gain <= 0:
-            return Fit(best, True, tuple(history), (history[-1].objective,))
+            record(n_iter, objective, -log_prob / n)
+        converged = gain * n < tol or gain <= 0
+        if converged:
+            break
         model = _maximised(model, counts, prior)
-    return Fit(best, False, tuple(history), (history[-1].objective,))
+    return Fit(best, converged, tuple(record.history), (record.history[-1].objective,))
 
 
 def _maximised(model: HMM, counts: Counts, prior: PseudoCounts) -> HMM:

@@ -5,31 +5,30 @@ Pairs do not say all that sequences say.  Two stages climb from what they do say
 1. the likelihood of windows of three, whose cost does not depend on the length of the data;
 2. the likelihood of the sequences themselves, in some tens of forward-backward passes.
 
-Both by `cohmm.learn.sequences.ascent`.  Baum and Welch's steps need many hundreds of passes for the
-same: from a good start it is slow convergence that is in the way, not local optima.
+Both by `ascent`.  Baum-Welch steps need many hundreds of passes for the same: from a good start
+it is slow convergence that is in the way, not local optima.
 """
 
 from __future__ import annotations
 
-import time
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.triples import MOST_SYMBOLS, Triples, triple_counts
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.fit import PRIOR_STARTS, Fit, Progress, prevalence_of, smoothed
-from cohmm.learn.options import check_amounts, check_whole
-from cohmm.learn.pairs.pair_evidence import EvidenceWarning, needs_sequences
+from cohmm.learn.finish import by_prevalence, smoothed
+from cohmm.learn.fit import Callback, Fit
+from cohmm.learn.options import needs_sequences
+from cohmm.learn.pairs.pair_fit import PRIOR_STARTS
+from cohmm.learn.run import Record, learner
 from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
 from cohmm.learn.sequences.likelihood import SequenceLikelihood, WindowLikelihood, visits
 from cohmm.learn.sequences.square_roots import sample_windows
 from cohmm.learn.triples.triple_law import TripleLaw
 from cohmm.model.hmm import HMM
+from cohmm.model.sampling import generator
 
 WINDOW_PASSES = 20
 WINDOW_ROUNDS = 8
@@ -39,7 +38,7 @@ MAX_ITER = 60
 OPENING = 0.01  # every emission gets this share of a uniform one to begin with
 FLOOR = 0.3  # over N: where the sparsity prior ends to prefer zeros
 WORTHWHILE = 4e9  # T K^2: about a minute of one core
-MOST_DISTINCT = 1.0  # triples a symbol
+MOST_DISTINCT = 1.0  # triples per symbol
 
 
 @dataclass(frozen=True)
@@ -51,11 +50,11 @@ class RefinedFit(Fit):
     before : HMM
         Where it started.
     gained : float
-        Log-likelihood gained since, nats a symbol, smoothing included.
+        Log-likelihood gained since, nats per symbol, smoothing included.
     window_passes : int
         Passes over the triples; 0 where they would have saved nothing.
     length : int
-        Symbols in the data, the missing included: what the objective is a share of.
+        Symbols in the data, the missing included: which the objective is divided by.
     """
 
     before: HMM = field(repr=False)
@@ -64,6 +63,7 @@ class RefinedFit(Fit):
     length: int
 
 
+@learner
 def refine(
     model: HMM,
     data: Sequences,
@@ -74,7 +74,7 @@ def refine(
     max_iter: int = MAX_ITER,
     tol: float = 1e-3,
     random_state: int | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> RefinedFit:
     """Take a model to the maximum of the likelihood of ``data``.
 
@@ -112,8 +112,6 @@ def refine(
     >>> fine.model.distance(truth).transition < rough.distance(truth).transition
     True
     """
-    check_amounts(sparsity=sparsity, smoothing=smoothing, tol=tol)
-    check_whole(max_iter=max_iter)
     needs_sequences(data, "refine")
     data = model.encode(data)
     if triples is not None and (triples.n_symbols, triples.vocabulary) != (
@@ -121,46 +119,44 @@ def refine(
         model.vocabulary,
     ):
         raise ValueError(f"{triples} are not of the symbols of {model}: count those of the data")
-    rng = np.random.default_rng(random_state)
-    began = time.perf_counter()
-    history: list[Progress] = []
-    n, n_sequences = len(data.symbols), len(data)
-
-    def report(used: int, objective: float, log_likelihood: float) -> None:
-        seconds = time.perf_counter() - began
-        history.append(Progress(used, objective, -log_likelihood, seconds=seconds))
-        if callback is not None:
-            callback(history[-1])
-
-    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
-        likelihood = SequenceLikelihood(data)
-        first = likelihood.expected(model)
-        visited = visits(first.counts)
-        target = Target(
-            likelihood,
-            units=n,
-            symbols=1.0,
-            start_weight=(n_sequences + PRIOR_STARTS) / n,
-            prior=Prior(
-                PRIOR_STARTS * visited * (model.startprob > 0), sparsity, FLOOR / model.n_symbols
-            ),
-            windows=lambda: sample_windows(data, n_parameters(model), rng),
-        )
-        start, window_passes = _by_windows(_opened(model), visited, data, triples, target)
-        if start.log_likelihood(data) < n * first.log_likelihood:
-            start = model
-        found = ascend(target, start, passes=PASSES, max_iter=max_iter, tol=tol, report=report)
-    refined = found.model
+    rng = generator(random_state)
+    record = Record(callback)
+    n = len(data.symbols)
+    likelihood = SequenceLikelihood(data)
+    first = likelihood.expected(model)
+    visited = visits(first.counts)
+    target = Target(
+        likelihood,
+        units=n,
+        symbols=1.0,
+        start_weight=(len(data) + PRIOR_STARTS) / n,
+        prior=Prior(
+            PRIOR_STARTS * visited * (model.startprob > 0), sparsity, FLOOR / model.n_symbols
+        ),
+        windows=lambda: sample_windows(data, n_parameters(model), rng),
+    )
+    start, window_passes = _by_windows(_opened(model), visited, data, triples, target)
+    if start.log_likelihood(data) < n * first.log_likelihood:
+        start = model
+    climbed = ascend(
+        target,
+        start,
+        passes=PASSES,
+        max_iter=max_iter,
+        tol=tol,
+        report=lambda used, objective, log_prob: record(used, objective, -log_prob),
+    )
+    refined = climbed.model
     if smoothing > 0:
         frequency = np.bincount(data.symbols[data.symbols >= 0], minlength=model.n_symbols)
-        spread = smoothed(refined, n, frequency, smoothing, found.visited)
+        spread = smoothed(refined, n, frequency, smoothing, climbed.visited)
         refined = replace(spread, startprob=refined.startprob)
-    refined = refined.with_states(np.argsort(-prevalence_of(refined), kind="stable"))
+    refined = by_prevalence(refined)
     return RefinedFit(
         model=refined,
-        converged=found.converged,
-        history=tuple(history),
-        starts=(history[-1].objective,),
+        converged=climbed.converged,
+        history=tuple(record.history),
+        starts=(record.history[-1].objective,),
         before=model,
         gained=refined.log_likelihood(data) / n - first.log_likelihood,
         window_passes=window_passes,
@@ -190,22 +186,20 @@ def _by_windows(
         triples = triple_counts(data)
     if triples is None or not 0 < len(triples.counts) < MOST_DISTINCT * n:
         return model, 0
-    with warnings.catch_warnings():  # of symbols never seen: the pairs have told
-        warnings.simplefilter("ignore", EvidenceWarning)
-        law = TripleLaw.of(triples, 1)  # how many states there are is not in question
     # No sparsity yet: zeros that are preferred too early are not left again.
     windows = target._replace(
-        likelihood=WindowLikelihood(law), symbols=3.0, start_weight=1.0, prior=Prior()
+        likelihood=WindowLikelihood(TripleLaw.of(triples)),
+        symbols=3.0,
+        start_weight=1.0,
+        prior=Prior(),
     )
     begin = HMM(visited, model.transmat, model.emissionprob, model.vocabulary)
-    found = ascend(
+    climbed = ascend(
         windows,
         begin,
         passes=WINDOW_PASSES,
         max_iter=WINDOW_PASSES * WINDOW_ROUNDS,
         tol=WINDOW_TOL,
     )
-    climbed = found.model
-    return HMM(
-        model.startprob, climbed.transmat, climbed.emissionprob, model.vocabulary
-    ), found.n_iter
+    a, m = climbed.model.transmat, climbed.model.emissionprob
+    return HMM(model.startprob, a, m, model.vocabulary), climbed.n_iter

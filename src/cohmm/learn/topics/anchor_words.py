@@ -14,20 +14,21 @@ so that every row is a mixture of the anchors' rows, which are the corners of th
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cohmm.data.documents import Documents
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.simplex import nearest_by_divergence, nearest_by_squares
 from cohmm.kernels.threads import run, split
-from cohmm.learn.fit import Progress
-from cohmm.learn.topics.topic_fit import TopicFit, check_options, smoothed, term_counts, topic_fit
+from cohmm.learn.fit import Callback
+from cohmm.learn.options import check_choice, check_whole
+from cohmm.learn.run import Record, learner
+from cohmm.learn.topics.topic_fit import TopicFit, smoothed, term_counts, topic_fit
 from cohmm.learn.topics.word_pairs import DocumentPairs, WordPairs
+from cohmm.model.sampling import generator
 
 Recover = Literal["l2", "kl"]
 
@@ -39,6 +40,7 @@ ENOUGH = 5  # candidates a topic
 NOTHING = 1e-12
 
 
+@learner
 def anchor_words(
     documents: Documents,
     n_components: int,
@@ -50,7 +52,7 @@ def anchor_words(
     tol: float = 1e-6,
     smoothing: float = 0.01,
     random_state: int | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> TopicFit:
     """Learn topics from anchor words; all documents have the same weight.
 
@@ -87,36 +89,25 @@ def anchor_words(
     array([[0.67, 0.  , 0.  , 0.33],
            [0.  , 0.5 , 0.5 , 0.  ]])
     """
-    check_options(random_state, smoothing, max_iter=max_iter)
-    if recover not in get_args(Recover):
-        raise ValueError(f"recover must be 'l2' or 'kl', not {recover!r}")
-    if not 0 <= tol < np.inf:
-        raise ValueError(f"tol must be finite and at least 0, not {tol}")
-    began = time.perf_counter()
+    check_choice(get_args(Recover), recover=recover)
+    record = Record(callback)
     counts = term_counts(documents, n_components)
-    if not isinstance(n_dimensions, (int, np.integer)) or n_dimensions < n_components:
-        raise ValueError(
-            f"n_dimensions must be a whole number from {n_components}, n_components, "
-            f"not {n_dimensions!r}"
-        )
-    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
-        pairs = DocumentPairs.of(counts)
-        candidates = _candidates(pairs, n_components, min_documents)
-        rows = projected_rows(pairs, candidates, n_dimensions, random_state)
-        anchors = candidates[find_anchors(rows, n_components)]
-        report = _Report(callback, began)
-        mixtures = recover_mixtures(pairs, anchors, recover, tol, max_iter, report)
-        words = counts.sum(axis=0)
-        components, prevalence = by_bayes(mixtures, pairs.frequency, words / words.sum())
-        components = smoothed(components, prevalence * words.sum(), smoothing)
+    check_whole(n_components, n_dimensions=n_dimensions)
+    pairs = DocumentPairs.of(counts)
+    candidates = _candidates(pairs, n_components, min_documents)
+    rows = projected_rows(pairs, candidates, n_dimensions, random_state)
+    anchors = candidates[find_anchors(rows, n_components)]
+    mixtures = recover_mixtures(pairs, anchors, recover, tol, max_iter, record)
+    words = counts.sum(axis=0)
+    components, prevalence = by_bayes(mixtures, pairs.frequency, words / words.sum())
     return topic_fit(
-        components,
+        smoothed(components, prevalence * words.sum(), smoothing),
         prevalence,
         documents.vocabulary,
         name=f"anchor words ({recover.upper()})",
-        converged=report.failed == 0,
-        history=tuple(report.history),
-        seconds=time.perf_counter() - began,
+        converged=record.history[-1].objective == 0,
+        history=tuple(record.history),
+        seconds=record.seconds,
     )
 
 
@@ -127,7 +118,6 @@ def _candidates(pairs: DocumentPairs, k: int, least: int | None) -> Ints:
         enough = np.sort(frequency)[::-1][: ENOUGH * k][-1]
         usual = max(LEAST_DOCUMENTS, round(SHARE_OF_DOCUMENTS * pairs.scaled.shape[0]))
         least = max(1, min(usual, int(enough)))
-    check_options(None, min_documents=least)
     found = np.flatnonzero(frequency >= least)
     if len(found) < k:
         raise ValueError(
@@ -141,7 +131,7 @@ def projected_rows(pairs: WordPairs, words: Ints, n: int, random_state: int | No
     """Rows of Q, scaled to one, in ``n`` random dimensions, or in all where there are fewer."""
     frequency = pairs.frequency
     if n < len(frequency):
-        rng = np.random.default_rng(random_state)
+        rng = generator(random_state)
         rows = pairs.times(rng.normal(scale=n**-0.5, size=(len(frequency), n)), words)
     else:
         rows = pairs.rows(words).toarray()
@@ -187,31 +177,13 @@ def _distance_without(rows: Floats, anchors: Ints, place: int) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", rest, rest))
 
 
-class _Report:
-    """What is told of the recovery on its way."""
-
-    def __init__(self, callback: Callable[[Progress], None] | None, began: float):
-        self.callback, self.began = callback, began
-        self.history: list[Progress] = []
-        self.words = self.failed = 0
-
-    def __call__(self, n_words: int, n_failed: int) -> None:
-        self.words += n_words
-        self.failed += n_failed
-        share = self.failed / self.words
-        seconds = time.perf_counter() - self.began
-        self.history.append(Progress(self.words, share, share, seconds=seconds))
-        if self.callback is not None:
-            self.callback(self.history[-1])
-
-
 def recover_mixtures(
     pairs: WordPairs,
     anchors: Ints,
     recover: Recover,
     tol: float,
     max_iter: int,
-    report: Callable[[int, int], None] = lambda words, failed: None,
+    record: Callable[[int, float], None] = lambda words, share: None,
 ) -> Floats:
     """C, (V, K): every row of Q as a mixture of the anchors'; 0 for words without a pair."""
     frequency = pairs.frequency
@@ -219,12 +191,15 @@ def recover_mixtures(
     out = np.zeros((len(frequency), len(anchors)))
     seen = np.flatnonzero(frequency > 0)
     nearest, block = (_by_squares, len(seen)) if recover == "l2" else (_by_divergence, BLOCK)
+    n_failed = 0
     for first in range(0, len(seen), block):
         words = seen[first : first + block]
-        found = np.empty((len(words), len(anchors)))
-        task = nearest(pairs, corners, words, tol, max_iter, found)
-        report(len(words), sum(run(task, split(len(words), PARTS))))
-        out[words] = found
+        mixtures = np.empty((len(words), len(anchors)))
+        task = nearest(pairs, corners, words, tol, max_iter, mixtures)
+        n_failed += sum(run(task, split(len(words), PARTS)))
+        out[words] = mixtures
+        done = first + len(words)
+        record(done, n_failed / done)
     return out
 
 

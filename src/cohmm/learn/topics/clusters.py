@@ -17,6 +17,7 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.model.sampling import generator
 
 MOST_WORDS = 4000
 OWN = 0.7  # the share of a topic that is its cluster; the rest is the corpus
@@ -48,7 +49,7 @@ def cluster_topics(
             f"{n_components} topics cannot be told apart by {len(words)} words that occur in pairs"
         )
     directions = _directions(both[words][:, words], n_components)
-    first = np.random.default_rng(random_state)
+    first = generator(random_state)
     found = []
     for rng in [first, *first.spawn(n_init - 1)]:
         labels = k_means(directions, np.sqrt(frequency[words]), n_components, rng)

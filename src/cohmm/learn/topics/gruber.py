@@ -6,29 +6,28 @@ topic may change at every word; in Gruber's, at the borders of sentences, which 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cohmm.data.documents import Documents
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.fit import Progress
-from cohmm.learn.topics.htmm import (
+from cohmm.learn.fit import Callback
+from cohmm.learn.run import Record, learner
+from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.sticky_em import (
     SMOOTHING,
     SWITCH,
-    HTMMFit,
     Topics,
-    chain_prior,
     checked_weights,
     expected_counts,
     sticky_transitions,
 )
-from cohmm.learn.topics.topic_fit import check_options, term_counts
+from cohmm.learn.topics.topic_fit import term_counts
+from cohmm.model.sampling import generator
 
 
+@learner
 def gruber(
     documents: Documents,
     n_components: int,
@@ -38,7 +37,7 @@ def gruber(
     smoothing: float = SMOOTHING,
     weights: Any = None,
     random_state: int | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> HTMMFit:
     """Learn topics and sticky chains by EM from a random start.
 
@@ -67,46 +66,34 @@ def gruber(
     array([[0.6, 0. , 0. , 0.4],
            [0. , 0.5, 0.5, 0. ]])
     """
-    check_options(random_state, smoothing, max_iter=max_iter)
-    if not 0 <= tol < np.inf:
-        raise ValueError(f"tol must be finite and at least 0, not {tol}")
-    began = time.perf_counter()
+    record = Record(callback)
     term_counts(documents, n_components)  # for its complaints
     weighing = checked_weights(documents, weights)
-    history: list[Progress] = []
     converged = False
-    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
-        topics = _random(documents, n_components, random_state)
-        own = np.full((len(documents), n_components), 1 / n_components)
-        for n_iter in range(1, max_iter + 1):
-            counted = expected_counts(documents, topics, weighing, sweeps=1, proportions=own)
-            topics = counted.topics(smoothing)
-            gain = history[-1].objective - counted.objective if history else np.inf
-            history.append(counted.progress(n_iter, time.perf_counter() - began))
-            if callback is not None:
-                callback(history[-1])
-            if gain < tol:
-                converged = True
-                break
-    order = np.argsort(-topics.prevalence, kind="stable")
-    prevalence = topics.prevalence[order]
-    return HTMMFit(
-        topics.emission.T[order],
-        prevalence,
-        chain_prior(prevalence),
+    topics = _random(documents, n_components, random_state)
+    own = np.full((len(documents), n_components), 1 / n_components)
+    for n_iter in range(1, max_iter + 1):
+        counted = expected_counts(documents, topics, weighing, sweeps=1, proportions=own)
+        topics = counted.topics(smoothing)
+        gain = record.gain(counted.objective)
+        record(n_iter, counted.objective)
+        if gain < tol:
+            converged = True
+            break
+    return HTMMFit.of(
+        topics,
+        sticky_transitions(topics.prevalence, topics.switch),
         documents.vocabulary,
         name="HTMM (Gruber)",
         converged=converged,
-        history=tuple(history),
-        seconds=time.perf_counter() - began,
-        transitions=sticky_transitions(prevalence, topics.switch),
-        switch=topics.switch,
-        passes=tuple(history),
+        history=tuple(record.history),
+        seconds=record.seconds,
+        passes=tuple(record.history),
     )
 
 
 def _random(documents: Documents, k: int, random_state: int | None) -> Topics:
     """Every word's frequency times an exponential number."""
     frequency = np.bincount(documents.symbols, minlength=documents.n_symbols) + SMOOTHING
-    noise: Floats = np.random.default_rng(random_state).exponential(size=(len(frequency), k))
+    noise: Floats = generator(random_state).exponential(size=(len(frequency), k))
     return Topics.of(frequency[:, None] * noise, np.full(k, 1 / k), SWITCH)

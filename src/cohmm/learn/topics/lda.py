@@ -6,28 +6,26 @@ tomotopy, which also fits the prior; variational Bayes by gensim (online) and sc
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cohmm.data.documents import Documents
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.fit import Progress
-from cohmm.learn.topics.topic_fit import TopicFit, check_options, term_counts, topic_fit
+from cohmm.learn.fit import Callback
+from cohmm.learn.options import check_choice, is_whole
+from cohmm.learn.run import Record, learner
+from cohmm.learn.topics.topic_fit import TopicFit, term_counts, topic_fit
 
 Engine = Literal["tomotopy", "gensim", "sklearn"]
-Report = Callable[[int, float], None]
-"""A function of the number of iterations, and minus the log-likelihood of a word."""
 
 STEP = 10  # iterations of the sampler between two reports
 MOST_SEED = 2**32
 
 
+@learner
 def lda(
     documents: Documents,
     n_components: int,
@@ -36,7 +34,7 @@ def lda(
     max_iter: int | None = None,
     workers: int = 1,
     random_state: int | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> TopicFit:
     """Learn topics by latent Dirichlet allocation.
 
@@ -65,35 +63,24 @@ def lda(
     >>> lda(documents, 2, engine="sklearn", random_state=0)
     TopicFit(LDA (sklearn): 2 topics, 4 words)
     """
-    if engine not in get_args(Engine):
-        raise ValueError(f"engine must be one of {', '.join(get_args(Engine))}, not {engine!r}")
+    check_choice(get_args(Engine), engine=engine)
     if max_iter is None:
         max_iter = MAX_ITER[engine]
-    check_options(random_state, max_iter=max_iter, workers=workers)
-    if random_state is not None and not 0 <= random_state < MOST_SEED:
-        raise ValueError(f"random_state must be from 0 to {MOST_SEED - 1}, not {random_state}")
+    if random_state is not None and not (is_whole(random_state) and random_state < MOST_SEED):
+        raise ValueError(f"random_state must be from 0 to {MOST_SEED - 1}, not {random_state!r}")
     counts = term_counts(documents, n_components)
-    began = time.perf_counter()
-    history: list[Progress] = []
-
-    def report(n_iter: int, objective: float) -> None:
-        seconds = time.perf_counter() - began
-        history.append(Progress(n_iter, objective, objective, seconds=seconds))
-        if callback is not None:
-            callback(history[-1])
-
-    job = _Job(documents, counts, int(n_components), int(max_iter), workers, random_state, report)
-    with threadpool_limits(1, "blas"):
-        found = _ENGINES[engine](job)
+    record = Record(callback)
+    job = _Job(documents, counts, int(n_components), int(max_iter), workers, random_state, record)
+    topics = _ENGINES[engine](job)
     return topic_fit(
-        found.components,
-        found.prevalence,
+        topics.components,
+        topics.prevalence,
         documents.vocabulary,
-        prior=found.prior,
+        prior=topics.prior,
         name=f"LDA ({engine})",
         converged=None,
-        history=tuple(history),
-        seconds=time.perf_counter() - began,
+        history=tuple(record.history),
+        seconds=record.seconds,
     )
 
 
@@ -104,16 +91,16 @@ class _Job(NamedTuple):
     max_iter: int
     workers: int
     seed: int | None
-    report: Report
+    record: Record
 
 
-class _Found(NamedTuple):
+class _Topics(NamedTuple):
     components: Floats
     prevalence: Floats
     prior: Floats
 
 
-def _tomotopy(job: _Job) -> _Found:
+def _tomotopy(job: _Job) -> _Topics:
     tomotopy = _package("tomotopy", "tomotopy")
     seed = {} if job.seed is None else {"seed": int(job.seed)}
     model = tomotopy.LDAModel(k=job.k, **seed)
@@ -125,19 +112,19 @@ def _tomotopy(job: _Job) -> _Found:
     for done in range(0, job.max_iter, STEP):
         now = min(STEP, job.max_iter - done)
         model.train(now, workers=job.workers)
-        job.report(done + now, -float(model.ll_per_word))
+        job.record(done + now, -float(model.ll_per_word))
     components = np.zeros((job.k, len(names)))
     used = np.array([int(name) for name in model.used_vocabs])
     for k in range(job.k):
         components[k, used] = model.get_topic_word_dist(k)
-    return _Found(
+    return _Topics(
         components,
         np.array(model.get_count_by_topics(), np.float64),
         np.broadcast_to(np.asarray(model.alpha, np.float64), (job.k,)),
     )
 
 
-def _gensim(job: _Job) -> _Found:
+def _gensim(job: _Job) -> _Topics:
     models = _package("gensim", "gensim.models")
     counts = job.counts
     corpus = [
@@ -152,20 +139,20 @@ def _gensim(job: _Job) -> _Found:
         passes=job.max_iter,
         random_state=job.seed,
     )
-    return _Found(
+    return _Topics(
         np.asarray(model.get_topics(), np.float64),
         np.asarray(model.state.sstats, np.float64).sum(axis=1),
         np.asarray(model.alpha, np.float64),
     )
 
 
-def _sklearn(job: _Job) -> _Found:
+def _sklearn(job: _Job) -> _Topics:
     from sklearn.decomposition import LatentDirichletAllocation
 
     model = LatentDirichletAllocation(job.k, max_iter=job.max_iter, random_state=job.seed)
     model.fit(job.counts[np.flatnonzero(job.documents.lengths)])
-    job.report(model.n_iter_, float(np.log(model.bound_)))
-    return _Found(
+    job.record(model.n_iter_, float(np.log(model.bound_)))
+    return _Topics(
         model.components_,
         (model.components_ - model.topic_word_prior_).sum(axis=1),
         np.full(job.k, model.doc_topic_prior_),

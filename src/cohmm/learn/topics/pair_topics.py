@@ -7,19 +7,15 @@ have done so.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Literal
-
 import numpy as np
 
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.learn.fit import PairFit, Progress
-from cohmm.learn.pairs.min_volume import Problem, follow, min_volume
-from cohmm.learn.pairs.pair_evidence import EvidenceWarning, PairEvidence
+from cohmm.learn.fit import Callback, Fit
+from cohmm.learn.pairs.min_volume import Problem, algorithm_1
+from cohmm.learn.pairs.pair_evidence import PairEvidence, States, number_of_states
+from cohmm.learn.pairs.pair_fit import as_hmm
 from cohmm.learn.pairs.start import starts
-from cohmm.learn.pairs.volume import volume_term
+from cohmm.learn.pairs.volume import NoVolume
 from cohmm.learn.topics.clusters import cluster_topics
 from cohmm.model.hmm import HMM
 
@@ -28,18 +24,19 @@ TRIAL = 20  # passes over the pairs by which starts are compared
 
 def topics_of_pairs(
     counts: Cooccurrence,
-    n_components: int | Literal["auto"],
+    n_components: States,
     *,
     max_iter: int,
     tol: float,
     n_init: int,
     random_state: int | None,
     start: HMM | None = None,
-    callback: Callable[[Progress], None] | None = None,
-) -> PairFit:
+    callback: Callback | None = None,
+) -> Fit:
     """Topics as the states of a model, without smoothing; options are those of `htmm`.
 
-    The volume term is left out: on text it makes no difference.
+    The volume term is left out: on text it makes no difference.  A word without a pair has no
+    probability: passes over documents and smoothing see to it.
 
     >>> counts = Cooccurrence.from_probability(np.kron(np.eye(2), np.ones((2, 2))) / 8)
     >>> options = {"max_iter": 30, "tol": 1e-3, "random_state": 0}
@@ -48,69 +45,39 @@ def topics_of_pairs(
     (3, HMM(2 states, 4 symbols))
     """
     lags = [lag for lag in counts.lags if counts.n_pairs(lag) > 0]
-    with warnings.catch_warnings():
-        # A word without a pair is no state of affairs to warn of: passes and smoothing see to it.
-        warnings.filterwarnings("ignore", ".*never occur in a pair", EvidenceWarning)
-        if n_components == "auto":
-            n_components = PairEvidence.of(counts, lags, "summed", "auto").n_components
-        begins = _begins(counts, lags, n_components, n_init, random_state, start)
-        tried: tuple[float, ...] = ()
-        if n_init > 1:
-            tried = _trials(counts, lags, begins, min(TRIAL, max_iter), tol, callback)
-        fit = min_volume(
-            counts,
-            n_components,
-            lags=lags,
-            combine="summed",
-            volume="none",
-            penalty=0.0,
-            max_iter=max_iter,
-            tol=tol,
-            smoothing=0.0,
-            random_state=random_state,
-            start=begins[int(np.argmin(tried))] if tried else begins[0],
-            callback=callback,
+    evidence = PairEvidence.of(counts, lags, "summed")
+    k = number_of_states(n_components, evidence, evidence.spectra(n_components)[1])
+    points = [
+        starts(evidence, k, 1, None, model)[0]
+        for model in _start_models(evidence, k, n_init, random_state, start)
+    ]
+    problem = Problem(evidence.laws, evidence.weights, NoVolume(), 0.0)
+    least_gain = tol / evidence.n_pairs
+    tried: tuple[float, ...] = ()
+    if n_init > 1:
+        trial = min(TRIAL, max_iter)
+        tried = tuple(
+            algorithm_1(problem, point, least_gain, trial, callback).end.objective
+            for point in points
         )
-    return replace(fit, starts=tried or fit.starts)
+        points = [points[int(np.argmin(tried))]]
+    end, converged, history = algorithm_1(problem, points[0], least_gain, max_iter, callback)
+    model = as_hmm(end.point, evidence, 0.0)
+    return Fit(model, converged, history, tried or (end.objective,))
 
 
-def _begins(
-    counts: Cooccurrence,
-    lags: Sequence[int],
-    k: int,
-    n_init: int,
-    random_state: int | None,
-    given: HMM | None,
+def _start_models(
+    evidence: PairEvidence, k: int, n_init: int, random_state: int | None, given: HMM | None
 ) -> list[HMM]:
     """Where to start: the first is the same for any ``n_init``."""
+    counts = evidence.counts
     if given is not None and given.vocabulary not in (None, counts.vocabulary):
         raise ValueError("start has other words than the documents, or in another order")
     if given is not None and n_init == 1:
         return [given]
-    omega = sum(counts[lag] / counts.n_pairs(lag) for lag in lags)
-    begins = [
+    omega = sum(counts.probability(lag) for lag in counts.lags if counts.n_pairs(lag) > 0)
+    models = [
         HMM(np.full(k, 1 / k), (np.eye(k) + 1) / (k + 1), topics, counts.vocabulary)
         for topics in cluster_topics(omega, k, random_state, n_init)
     ]
-    return begins if given is None else [given, *begins[1:]]
-
-
-def _trials(
-    counts: Cooccurrence,
-    lags: Sequence[int],
-    begins: Sequence[HMM],
-    passes: int,
-    tol: float,
-    callback: Callable[[Progress], None] | None,
-) -> tuple[float, ...]:
-    """The objective of each start after so many of the passes that `min_volume` would make."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvidenceWarning)  # `min_volume` itself warns of these
-        evidence = PairEvidence.of(counts, lags, "summed", begins[0].n_components)
-    problem = Problem(evidence.laws, evidence.weights, volume_term("none"), 0.0)
-    tried = []
-    for model in begins:
-        (begin,) = starts(evidence, 1, None, model)
-        state, _, _ = follow(problem, begin, tol / evidence.n_pairs, passes, callback)
-        tried.append(state.objective)
-    return tuple(tried)
+    return models if given is None else [given, *models[1:]]

@@ -13,27 +13,25 @@ and costs two passes over the non-zeros of N.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cohmm.data.documents import Documents
 from cohmm.kernels import tri_factor
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.kernels.threads import run
-from cohmm.learn.fit import Progress
-from cohmm.learn.topics.topic_fit import TopicFit, check_options, smoothed, term_counts, topic_fit
+from cohmm.learn.fit import Callback, Progress
+from cohmm.learn.run import Record, learner
+from cohmm.learn.sparse_rows import SparseRows
+from cohmm.learn.topics.topic_fit import TopicFit, smoothed, term_counts, topic_fit
+from cohmm.model.sampling import generator
 
-PARTS = 64
-PART = 50_000  # non-zeros, at least: less is not worth a thread
 MIXED_IN = 1e-3
 NEVER = 1e-60
 
 
+@learner
 def plsa(
     documents: Documents,
     n_components: int,
@@ -44,7 +42,7 @@ def plsa(
     smoothing: float = 0.01,
     random_state: int | None = None,
     start: Any = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> TopicFit:
     """Learn topics from document-term counts by EM.
 
@@ -76,17 +74,13 @@ def plsa(
     array([[0.6, 0. , 0. , 0.4],
            [0. , 0.5, 0.5, 0. ]])
     """
-    check_options(random_state, smoothing, max_iter=max_iter, n_init=n_init)
-    if not 0 <= tol < np.inf:
-        raise ValueError(f"tol must be finite and at least 0, not {tol}")
     began = time.perf_counter()
     counts = term_counts(documents, n_components)
-    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
-        law = _Law.of(counts)
-        runs = [
-            _run(law, phi, tol, max_iter, callback)
-            for phi in _starts(law, n_components, n_init, random_state, start)
-        ]
+    law = _Law.of(counts)
+    runs = [
+        _run(law, phi, tol, max_iter, callback)
+        for phi in _starts(law, n_components, n_init, random_state, start)
+    ]
     point, converged, history = min(runs, key=lambda run: run[2][-1].objective)
     n_words = law.lengths @ point.theta
     components = np.zeros((n_components, counts.shape[1]))
@@ -109,36 +103,6 @@ class _Point(NamedTuple):
     """Topics, (V, K), of the words that occur."""
 
 
-class _Rows(NamedTuple):
-    """One orientation of the counts, and ranges of rows for threads."""
-
-    indptr: Ints
-    columns: Ints
-    values: Any
-    parts: list[tuple[int, int]]
-
-    @classmethod
-    def of(cls, matrix: Any) -> _Rows:
-        indptr = matrix.indptr.astype(np.int64)
-        n_parts = max(1, min(PARTS, int(indptr[-1]) // PART))
-        cuts = np.searchsorted(indptr, np.linspace(0, indptr[-1], n_parts + 1).astype(np.int64))
-        cuts[0], cuts[-1] = 0, len(indptr) - 1
-        parts = [(int(a), int(b)) for a, b in pairwise(cuts) if b > a]
-        return cls(indptr, matrix.indices.astype(np.int32), matrix.data.astype(np.float32), parts)
-
-    def divided(self, left: Any, right: Any, k: int) -> tuple[Floats, Floats]:
-        """Of every row, sum n log p and (n / p) ``right``, with p = ``left . right``."""
-        fit, out = np.empty(len(self.indptr) - 1), np.empty((len(self.indptr) - 1, k))
-        lanes = tri_factor.table_lanes(k)
-        run(
-            lambda *part: tri_factor.sparse_pass(
-                lanes, self.indptr, self.columns, self.values, part, left, right, out, fit
-            ),
-            self.parts,
-        )
-        return fit, out
-
-
 @dataclass(frozen=True, eq=False)
 class _Law:
     """The counts, of words that occur and documents that are not empty.
@@ -147,8 +111,8 @@ class _Law:
     float32 serves for the long pass: see `cohmm.kernels.tri_factor`.
     """
 
-    by_document: _Rows
-    by_word: _Rows
+    by_document: SparseRows
+    by_word: SparseRows
     lengths: Floats
     frequency: Floats
     seen: Ints
@@ -159,8 +123,8 @@ class _Law:
         counts = counts[np.flatnonzero(counts.sum(axis=1))][:, seen]
         total = np.asarray(counts.sum(axis=0))
         return cls(
-            _Rows.of(counts),
-            _Rows.of(counts.T.tocsr()),
+            SparseRows.of(counts),
+            SparseRows.of(counts.T.tocsr()),
             np.asarray(counts.sum(axis=1)),
             total / total.sum(),
             seen,
@@ -188,7 +152,7 @@ def _scaled(values: Floats, axis: int) -> Floats:
 
 def _starts(law: _Law, k: int, n_init: int, random_state: int | None, given: Any) -> list[Floats]:
     """Topics to start from, (V, K): every word's frequency times an exponential number."""
-    streams = np.random.default_rng(random_state).spawn(n_init)
+    streams = generator(random_state).spawn(n_init)
     points = [
         _scaled(law.frequency[:, None] * rng.exponential(size=(len(law.seen), k)), 0)
         for rng in streams
@@ -212,27 +176,19 @@ def _given(law: _Law, k: int, start: Any) -> Floats:
 
 
 def _run(
-    law: _Law,
-    phi: Floats,
-    tol: float,
-    max_iter: int,
-    callback: Callable[[Progress], None] | None,
+    law: _Law, phi: Floats, tol: float, max_iter: int, callback: Callback | None
 ) -> tuple[_Point, bool, list[Progress]]:
     """EM from one start; the objective never rises."""
-    began = time.perf_counter()
-    history: list[Progress] = []
+    record = Record(callback)
     k = phi.shape[1]
     point = following = _Point(np.full((len(law.lengths), k), 1 / k), phi)
     for n_iter in range(1, max_iter + 1):
         objective, target = law.step(following)
-        gain = history[-1].objective - objective if history else np.inf
+        gain = record.gain(objective)
         if gain < 0:  # what is left to gain is below rounding
-            return point, True, history
+            return point, True, record.history
         point, following = following, target
-        seconds = time.perf_counter() - began
-        history.append(Progress(n_iter, objective, objective, seconds=seconds))
-        if callback is not None:
-            callback(history[-1])
+        record(n_iter, objective)
         if gain < tol:
-            return point, True, history
-    return point, False, history
+            return point, True, record.history
+    return point, False, record.history

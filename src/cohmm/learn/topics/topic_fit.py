@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +11,8 @@ from scipy import sparse
 from cohmm.data.documents import Documents
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Progress
-from cohmm.learn.pairs.pair_evidence import EvidenceWarning
+from cohmm.learn.options import is_whole
+from cohmm.learn.run import warn
 
 SUMS_TO_ONE = 1e-8
 PRIOR_BY_TOPIC = 0.1
@@ -124,11 +124,7 @@ def smoothed(components: Floats, n_words: Floats, smoothing: float) -> Floats:
     """
     dead = n_words <= 0
     if dead.any():
-        warnings.warn(
-            f"{dead.sum()} of {len(dead)} topics died out: fewer explain these documents as well",
-            EvidenceWarning,
-            stacklevel=3,
-        )
+        warn(f"{dead.sum()} of {len(dead)} topics died out: fewer explain these documents as well")
     counts = components * n_words[:, None] + smoothing
     counts[dead] = 1.0
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
@@ -139,26 +135,9 @@ def term_counts(documents: Documents, n_components: int) -> Any:
     counts = sparse.csr_array(documents.term_counts(), dtype=np.float64)
     if not counts.nnz:
         raise ValueError(f"there is no word in the {counts.shape[0]} documents")
-    if (
-        isinstance(n_components, bool)
-        or not isinstance(n_components, (int, np.integer))
-        or not 1 <= n_components <= counts.shape[1]
-    ):
+    if not is_whole(n_components) or not 1 <= n_components <= counts.shape[1]:
         raise ValueError(
             f"n_components must be a whole number from 1 to {counts.shape[1]}, the size of the "
             f"vocabulary, not {n_components!r}"
         )
     return counts
-
-
-def check_options(random_state: object, smoothing: float = 0.0, **whole: object) -> None:
-    """A `ValueError` for options that no learner of topics can take."""
-    for name, value in whole.items():
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise ValueError(f"{name} must be a whole number from 1, not {value!r}")
-    if not 0 <= smoothing < np.inf:
-        raise ValueError(f"smoothing must be finite and at least 0, not {smoothing}")
-    if isinstance(random_state, (bool, str)) or (
-        random_state is not None and not isinstance(random_state, (int, np.integer))
-    ):
-        raise ValueError(f"random_state must be a whole number or None, not {random_state!r}")

@@ -9,20 +9,20 @@ are free: that they are M B' and M A' of one chain is left unused until A is rea
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cohmm.evidence.triples import Triples
-from cohmm.learn.fit import Fit, Progress, as_hmm
-from cohmm.learn.options import check_amounts, check_whole
-from cohmm.learn.pairs.min_volume import EXACT, NEVER
-from cohmm.learn.pairs.pair_evidence import needs
-from cohmm.learn.pairs.squarem import LEAST_SHARE, TINY, Point
+from cohmm.learn.fit import Callback, Fit, Progress
+from cohmm.learn.options import needs
+from cohmm.learn.pairs.min_volume import EXACT, NEVER, TINY
+from cohmm.learn.pairs.pair_evidence import States
+from cohmm.learn.pairs.pair_fit import as_hmm
+from cohmm.learn.pairs.pair_law import Point
+from cohmm.learn.pairs.squarem import Jump
 from cohmm.learn.pairs.start import mixed, starts
+from cohmm.learn.run import Record, learner
 from cohmm.learn.triples.tensor import decompose, point_of
 from cohmm.learn.triples.triple_law import Factors, TripleLaw, implied
 from cohmm.model.hmm import HMM
@@ -30,7 +30,7 @@ from cohmm.model.hmm import HMM
 EVENLY = 0.1
 
 
-class State(NamedTuple):
+class Evaluated(NamedTuple):
     """Factors with their divergence, and the factors that the map takes them to."""
 
     factors: Factors
@@ -38,16 +38,17 @@ class State(NamedTuple):
     target: Factors
 
 
+@learner
 def cpd_em(
     triples: Triples,
-    n_components: int | Literal["auto"],
+    n_components: States,
     *,
     max_iter: int = 300,
     tol: float = 1e-3,
     smoothing: float = 0.1,
     random_state: int | None = None,
     start: HMM | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> Fit:
     """Learn an HMM from triple counts, by maximum likelihood of a sum of K products.
 
@@ -78,43 +79,41 @@ def cpd_em(
     True
     """
     needs(Triples, triples, "cpd_em")
-    check_whole(max_iter=max_iter)
-    check_amounts(tol=tol, smoothing=smoothing)
-    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
-        law = TripleLaw.of(triples, n_components)
-        if start is None:
-            begin = _start(law, decompose(law, random_state=random_state).point)
-        else:
-            begin = implied(starts(law.pairs, 1, random_state, start)[0])
-        state, converged, history = follow(law, begin, tol / law.pairs.n_pairs, max_iter, callback)
-        point = point_of(state.factors.middle, state.factors.after, law.pairs.frequency)
+    law = TripleLaw.of(triples)
+    k = law.number_of_states(n_components)
+    if start is None:
+        begin = _start(law, decompose(law, k, random_state=random_state).point)
+    else:
+        begin = implied(starts(law.pairs, k, 1, random_state, start)[0])
+    end, converged, history = follow(law, begin, tol / law.pairs.n_pairs, max_iter, callback)
+    point = point_of(end.factors.middle, end.factors.after, law.pairs.frequency)
     return Fit(
-        model=as_hmm(point, law.pairs, 0.0 if state.divergence < EXACT else smoothing),
+        model=as_hmm(point, law.pairs, 0.0 if end.divergence < EXACT else smoothing),
         converged=converged,
         history=tuple(history),
-        starts=(state.divergence,),
+        starts=(end.divergence,),
     )
 
 
-def _start(law: TripleLaw, found: Point) -> Factors:
+def _start(law: TripleLaw, decomposed: Point) -> Factors:
     """A decomposition, its zeros filled, since they would stay for ever; unless it is exact.
 
     Noise leaves some states hardly a weight, from which EM would take long to raise them.
     """
-    factors = implied(found)
+    factors = implied(decomposed)
     if law.divergence(factors) < EXACT:
         return factors
     k = len(factors.weights)
-    m = mixed(found.m, law.pairs.frequency)
+    m = mixed(decomposed.m, law.pairs.frequency)
     weights = (1 - EVENLY) * factors.weights + EVENLY / k
-    return implied(Point(m, found.theta))._replace(weights=weights)
+    return implied(Point(m, decomposed.theta))._replace(weights=weights)
 
 
-def evaluate(law: TripleLaw, factors: Factors) -> State:
+def evaluate(law: TripleLaw, factors: Factors) -> Evaluated:
     """The divergence, and the step of EM: factors in proportion to their expected counts."""
     p, left, m, right = factors
-    found = law.products(left * p, m, right, divided=True)
-    counts = [left * p * found.before, m * found.middle, right * found.after]
+    products = law.products(left * p, m, right, divided=True)
+    counts = [left * p * products.before, m * products.middle, right * products.after]
     weights = np.maximum(counts[0].sum(axis=0), NEVER)
     laws = []
     for old, count in zip(factors[1:], counts, strict=True):
@@ -122,60 +121,42 @@ def evaluate(law: TripleLaw, factors: Factors) -> State:
         total = count.sum(axis=0)
         laws.append(np.where(total > 0, count / np.where(total > 0, total, 1.0), old))
     target = Factors(weights / weights.sum(), *laws)
-    return State(factors, law.negative_entropy - found.log_fit, target)
+    return Evaluated(factors, law.negative_entropy - products.log_fit, target)
 
 
 def follow(
-    law: TripleLaw,
-    begin: Factors,
-    tol: float,
-    max_iter: int,
-    callback: Callable[[Progress], None] | None,
-) -> tuple[State, bool, list[Progress]]:
+    law: TripleLaw, begin: Factors, tol: float, max_iter: int, callback: Callback | None
+) -> tuple[Evaluated, bool, list[Progress]]:
     """EM from one start, extrapolated by SQUAREM where that gains more; it never loses."""
-    began = time.perf_counter()
-    history: list[Progress] = []
-
-    def report(state: State, n_iter: int, step: float) -> None:
-        seconds = time.perf_counter() - began
-        history.append(Progress(n_iter, state.divergence, state.divergence, 0.0, step, seconds))
-        if callback is not None:
-            callback(history[-1])
-
-    state, n_iter = evaluate(law, begin), 1
-    report(state, n_iter, 1.0)
-    if state.divergence < EXACT:
-        return state, True, history
+    record = Record(callback)
+    at, n_iter = evaluate(law, begin), 1
+    record(n_iter, at.divergence)
+    if at.divergence < EXACT:
+        return at, True, record.history
     while n_iter < max_iter:
-        after, length = evaluate(law, state.target), 1.0
+        after, length = evaluate(law, at.target), 1.0
         n_iter += 1
-        if not after.divergence <= state.divergence:  # what is left to gain is below rounding
-            return state, True, history
+        if not after.divergence <= at.divergence:  # what is left to gain is below rounding
+            return at, True, record.history
         if n_iter < max_iter:
-            candidate, farther = _jump(state.factors, after.factors, after.target)
+            candidate, farther = extrapolated(at.factors, after.factors, after.target)
             jumped = evaluate(law, candidate)
             n_iter += 1
             if jumped.divergence <= after.divergence:
                 after, length = jumped, farther
-        gain = state.divergence - after.divergence
-        state = after
-        report(state, n_iter, length)
+        gain = at.divergence - after.divergence
+        at = after
+        record(n_iter, at.divergence, step=length)
         if gain < tol:
-            return state, True, history
-    return state, False, history
+            return at, True, record.history
+    return at, False, record.history
 
 
-def _jump(start: Factors, first: Factors, second: Factors) -> tuple[Factors, float]:
-    """The point x + 2 s r + s^2 v of `cohmm.learn.pairs.squarem`, kept positive, and s."""
-    r = [b - a for a, b in zip(start, first, strict=True)]
-    v = [(c - b) - d for b, c, d in zip(first, second, r, strict=True)]
+def extrapolated(start: Factors, first: Factors, second: Factors) -> tuple[Factors, float]:
+    """SQUAREM's point, its columns distributions again, and how far it goes."""
     shares = [1.0, start.weights, start.weights, start.weights]
     metric = [share / np.maximum(x, TINY) for share, x in zip(shares, start, strict=True)]
-    bend = sum(float(np.sum(g * x * x)) for g, x in zip(metric, v, strict=True))
-    pace = sum(float(np.sum(g * x * x)) for g, x in zip(metric, r, strict=True))
-    length = max(1.0, float(np.sqrt(pace / bend))) if bend > 0 else 1.0
-    jumped = []
-    for a, b, d, e in zip(start, second, r, v, strict=True):
-        x = np.maximum(a + 2 * length * d + length**2 * e, LEAST_SHARE * np.minimum(a, b))
-        jumped.append(x / x.sum(axis=0))
-    return Factors(*jumped), length
+    jump = Jump.through(start, first, second, metric)
+    length = max(1.0, jump.length) if np.isfinite(jump.length) else 1.0
+    positive = [jump.kept_positive(x, place) for place, x in enumerate(jump.at(length))]
+    return Factors(*(x / x.sum(axis=0) for x in positive)), length

@@ -15,22 +15,21 @@ squares over all of them, from the eigenvectors of several random pencils of sli
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
-from threadpoolctl import threadpool_limits
 
 from cohmm.evidence.triples import Triples
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.fit import Fit, Progress, as_hmm
-from cohmm.learn.options import check_amounts, check_whole
+from cohmm.learn.fit import Callback, Fit, Progress
+from cohmm.learn.options import check_whole, needs
 from cohmm.learn.pairs.min_volume import EXACT
-from cohmm.learn.pairs.pair_evidence import needs
+from cohmm.learn.pairs.pair_evidence import States
+from cohmm.learn.pairs.pair_fit import as_hmm
+from cohmm.learn.pairs.pair_law import Point
 from cohmm.learn.pairs.spectrum import whitened_basis
-from cohmm.learn.pairs.squarem import Point
+from cohmm.learn.run import Record, learner
 from cohmm.learn.triples.triple_law import TripleLaw, implied
 from cohmm.model.sampling import generator
 from cohmm.model.stationary import stationary_distribution
@@ -45,28 +44,29 @@ MOST_STEPS = 100
 
 
 class Compressed(NamedTuple):
-    """Factors of the compressed law, each (K, K), a column a state; the last has the scale."""
+    """Factors of the compressed law, each (K, K), one column per state; the last has the scale."""
 
     before: Floats
     middle: Floats
     after: Floats
 
 
+@learner
 def tensor(
     triples: Triples,
-    n_components: int | Literal["auto"],
+    n_components: States,
     *,
     n_pencils: int = 6,
     max_iter: int = 1000,
     tol: float = 1e-5,
     smoothing: float = 0.1,
     random_state: int | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> Fit:
     """Learn an HMM from triple counts.
 
     What is minimised is half the squared distance of the compressed and whitened laws, which
-    is near the divergence, in nats a triple, and stands in for it in the `Fit`.
+    is near the divergence, in nats per triple, and stands in for it in the `Fit`.
 
     Parameters
     ----------
@@ -96,19 +96,16 @@ def tensor(
     True
     """
     needs(Triples, triples, "tensor")
-    check_whole(max_iter=max_iter)
-    check_amounts(tol=tol, smoothing=smoothing)
-    if isinstance(n_pencils, bool) or not isinstance(n_pencils, (int, np.integer)) or n_pencils < 1:
-        raise ValueError(f"n_pencils must be a whole number from 1, not {n_pencils!r}")
-    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
-        law = TripleLaw.of(triples, n_components)
-        found = decompose(law, n_pencils, max_iter, tol, random_state, callback)
-        exact = law.divergence(implied(found.point)) < EXACT
+    check_whole(n_pencils=n_pencils)
+    law = TripleLaw.of(triples)
+    k = law.number_of_states(n_components)
+    best = decompose(law, k, n_pencils, max_iter, tol, random_state, callback)
+    exact = law.divergence(implied(best.point)) < EXACT
     return Fit(
-        model=as_hmm(found.point, law.pairs, 0.0 if exact else smoothing),
-        converged=found.converged,
-        history=tuple(found.history),
-        starts=found.starts,
+        model=as_hmm(best.point, law.pairs, 0.0 if exact else smoothing),
+        converged=best.converged,
+        history=tuple(best.history),
+        starts=best.starts,
     )
 
 
@@ -123,16 +120,17 @@ class Decomposition(NamedTuple):
 
 def decompose(
     law: TripleLaw,
+    k: int,
     n_pencils: int = 6,
     max_iter: int = 1000,
     tol: float = 1e-5,
     random_state: int | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> Decomposition:
     """`tensor`, of a law that is prepared."""
     pairs = law.pairs
-    basis, symbols = whitened_basis([pairs.laws[1]], [1.0], pairs.n_pairs, pairs.n_components)
-    table = np.zeros((len(pairs.seen), pairs.n_components))
+    basis, symbols = whitened_basis([pairs.laws[1]], [1.0], pairs.n_pairs, k)
+    table = np.zeros((len(pairs.seen), k))
     table[symbols] = basis / pairs.frequency[symbols, None]
     cube = law.compressed(table)
     whole = basis.sum(axis=0)  # the coordinates of a symbol that might be any
@@ -142,8 +140,8 @@ def decompose(
     for number, rng in enumerate(generator(random_state).spawn(n_pencils)):
         begin = _pencil(cube, whole, 0 if number % 2 else 2, rng)
         runs.append(_least_squares(cube, begin, tol / pairs.n_pairs, max_iter, callback))
-    factors, converged, history = min(runs, key=lambda found: found[2][-1].objective)
-    objectives = tuple(found[2][-1].objective for found in runs)
+    factors, converged, history = min(runs, key=lambda run: run[2][-1].objective)
+    objectives = tuple(run[2][-1].objective for run in runs)
     point = _emissions_and_transitions(law, table, factors)
     return Decomposition(point, converged, history, objectives)
 
@@ -185,25 +183,18 @@ def _least_squares(
     begin: Compressed,
     tol: float,
     max_iter: int,
-    callback: Callable[[Progress], None] | None,
+    callback: Callback | None,
 ) -> tuple[Compressed, bool, list[Progress]]:
     """min 1/2 |cube - sum_k before_k x middle_k x after_k|^2, by alternating least squares.
 
     Each sweep starts where momentum has taken the one before, which saves three in four of
     them; where that does not lower the objective, a sweep without follows.
     """
-    began = time.perf_counter()
-    history: list[Progress] = []
+    record = Record(callback)
     n_iter, momentum = 1, FIRST_MOMENTUM
     factors = before = begin
 
-    def report(objective: float, step: float) -> None:
-        seconds = time.perf_counter() - began
-        history.append(Progress(n_iter, objective, objective, 0.0, step, seconds))
-        if callback is not None:
-            callback(history[-1])
-
-    report(_distance(cube, factors), 1.0)
+    record(n_iter, _distance(cube, factors))
     while n_iter < max_iter:
         plain = before is factors
         ahead = Compressed(
@@ -212,29 +203,30 @@ def _least_squares(
         after = _sweep(cube, ahead)
         objective = _distance(cube, after)
         n_iter += 1
-        if objective <= history[-1].objective:
+        gain = record.gain(objective)
+        if gain >= 0:
             before, factors = factors, after
-            report(objective, 1.0 if plain else 1 + momentum)
+            record(n_iter, objective, step=1.0 if plain else 1 + momentum)
             momentum = min(FASTER * momentum, MOST_MOMENTUM)
-            if history[-2].objective - objective < tol:
-                return factors, True, history
+            if gain < tol:
+                return factors, True, record.history
         elif plain:  # what is left to gain is below rounding
-            return factors, True, history
+            return factors, True, record.history
         else:
             before, momentum = factors, momentum / 2
-    return factors, False, history
+    return factors, False, record.history
 
 
 def _sweep(cube: Floats, factors: Compressed) -> Compressed:
     """Each factor in turn by least squares, given the others."""
-    found = list(factors)
+    swept = list(factors)
     for axis in range(3):
-        a, b = (found[other] for other in range(3) if other != axis)
+        a, b = (swept[other] for other in range(3) if other != axis)
         sums = np.moveaxis(cube, axis, 0).reshape(len(cube), -1) @ _rows(a, b)
-        found[axis] = sums @ _inverse(a, b)
+        swept[axis] = sums @ _inverse(a, b)
         if axis < 2:
-            found[axis] /= np.maximum(np.linalg.norm(found[axis], axis=0), NOTHING)
-    return Compressed(*found)
+            swept[axis] /= np.maximum(np.linalg.norm(swept[axis], axis=0), NOTHING)
+    return Compressed(*swept)
 
 
 def _rows(a: Floats, b: Floats) -> Floats:
@@ -257,9 +249,9 @@ def _distance(cube: Floats, factors: Compressed) -> float:
 def _emissions_and_transitions(law: TripleLaw, table: Floats, factors: Compressed) -> Point:
     """M and Theta: M and R by least squares for all symbols, the others being compressed."""
     spread = [table @ factor for factor in factors]
-    found = law.products(*spread)
-    m = found.middle @ _inverse(factors.before, factors.after)
-    r = found.after @ _inverse(factors.before, factors.middle)
+    products = law.products(*spread)
+    m = products.middle @ _inverse(factors.before, factors.after)
+    r = products.after @ _inverse(factors.before, factors.middle)
     frequency = law.pairs.frequency
     return point_of(onto_simplex(m, frequency), onto_simplex(r, frequency), frequency)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,8 +20,13 @@ from cohmm.evidence.triples import Triples
 from cohmm.kernels.compiled import Floats, Ints, Part
 from cohmm.kernels.threads import run
 from cohmm.kernels.triple_factor import triple_pass
-from cohmm.learn.pairs.pair_evidence import PairEvidence
-from cohmm.learn.pairs.squarem import Point
+from cohmm.learn.pairs.pair_evidence import (
+    PairEvidence,
+    States,
+    number_of_states,
+    warn_of_unseen,
+)
+from cohmm.learn.pairs.pair_law import Point
 
 PARTS = 32
 PART = 50_000  # triples, at least: less is not worth a thread
@@ -76,7 +81,7 @@ class TripleLaw:
     Parameters
     ----------
     pairs : PairEvidence
-        The pairs in the triples: symbols seen, frequencies, K.
+        The pairs in the triples: symbols seen, frequencies.
     borders, before, middle : array
         Runs of triples that begin with the same two symbols: where each run begins, and those.
     after : array
@@ -93,11 +98,11 @@ class TripleLaw:
     probability: Floats
 
     @classmethod
-    def of(cls, triples: Triples, n_components: int | Literal["auto"]) -> TripleLaw:
-        """Prepare ``triples``; warns of symbols never seen, and of states that cannot be."""
+    def of(cls, triples: Triples) -> TripleLaw:
+        """Prepare ``triples``."""
         if not triples.n_triples > 0:
             raise ValueError(f"there is nothing to learn from: {triples}")
-        pairs = PairEvidence.of(_pairs_in(triples), None, "tied", n_components)
+        pairs = PairEvidence.of(_pairs_in(triples))
         code = np.zeros(triples.n_symbols, np.int64)
         code[pairs.seen] = np.arange(len(pairs.seen))
         before, middle, after = code[triples.triples.T]
@@ -110,6 +115,11 @@ class TripleLaw:
             after,
             triples.counts / triples.n_triples,
         )
+
+    def number_of_states(self, wanted: States) -> int:
+        """K; warns of symbols never seen, and of states that the pairs cannot show."""
+        warn_of_unseen(self.pairs.counts, self.pairs.observed)
+        return number_of_states(wanted, self.pairs, self.pairs.spectrum())
 
     @cached_property
     def negative_entropy(self) -> float:
@@ -148,14 +158,13 @@ class TripleLaw:
             )
             return Products(log_fit, *out)
 
-        found = run(part, self._parts)
-        return reduce(lambda a, b: Products(*map(add, a, b)), found)
+        return reduce(lambda a, b: Products(*map(add, a, b)), run(part, self._parts))
 
     def divergence(self, factors: Factors) -> float:
-        """How far the law is from that of the factors, in nats a triple."""
+        """How far the law is from that of the factors, in nats per triple."""
         weights, left, m, right = factors
-        found = self.products(left * weights, m, right, divided=True)
-        return self.negative_entropy - found.log_fit
+        products = self.products(left * weights, m, right, divided=True)
+        return self.negative_entropy - products.log_fit
 
     def compressed(self, table: Floats) -> Floats:
         """sum P table[a] x table[b] x table[c], (K, K, K), for a ``table`` (N, K)."""

@@ -7,40 +7,41 @@ serve as the gradient for `cohmm.learn.sequences.ascent`.  The maximum is the sa
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cohmm.evidence.triples import Triples
 from cohmm.kernels.compiled import Ints
-from cohmm.learn.fit import Fit, Progress, prevalence_of, smoothed
-from cohmm.learn.options import check_amounts, check_whole
+from cohmm.learn.finish import by_prevalence, prevalence_of, smoothed
+from cohmm.learn.fit import Callback, Fit
+from cohmm.learn.options import needs
 from cohmm.learn.pairs.min_volume import EXACT
-from cohmm.learn.pairs.pair_evidence import needs
+from cohmm.learn.pairs.pair_evidence import States, warn_of_unseen
+from cohmm.learn.run import Record, learner
 from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
 from cohmm.learn.sequences.likelihood import WindowLikelihood
 from cohmm.learn.sequences.square_roots import n_windows
 from cohmm.learn.triples.tensor import tensor
 from cohmm.learn.triples.triple_law import TripleLaw
 from cohmm.model.hmm import HMM, ImpossibleObservation
+from cohmm.model.sampling import generator
 
 PASSES = 20
 CHUNK = 2**16  # triples looked at together
 
 
+@learner
 def window_ml(
     triples: Triples,
-    n_components: int | Literal["auto"],
+    n_components: States,
     *,
     max_iter: int = 300,
     tol: float = 1e-3,
     smoothing: float = 0.1,
     random_state: int | None = None,
     start: HMM | None = None,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callback | None = None,
 ) -> Fit:
     """Learn an HMM from triple counts.
 
@@ -70,44 +71,40 @@ def window_ml(
     True
     """
     needs(Triples, triples, "window_ml")
-    check_whole(max_iter=max_iter)
-    check_amounts(tol=tol, smoothing=smoothing)
     if start is not None:
         _check_start(start, triples, n_components)
+        warn_of_unseen(triples, np.unique(triples.triples))
     else:
         start = tensor(triples, n_components, random_state=random_state).model
-    began = time.perf_counter()
-    history: list[Progress] = []
-    with threadpool_limits(1, "blas"):  # the same sums for any number of threads
-        law = TripleLaw.of(triples, start.n_components)
-
-        def report(used: int, objective: float, log_likelihood: float) -> None:
-            divergence = law.negative_entropy - log_likelihood
-            seconds = time.perf_counter() - began
-            history.append(Progress(used, divergence, divergence, seconds=seconds))
-            if callback is not None:
-                callback(history[-1])
-
-        target = Target(
-            WindowLikelihood(law),
-            units=triples.n_triples,
-            symbols=3.0,
-            start_weight=1.0,
-            prior=Prior(),
-            windows=_sampler(triples, n_parameters(start), np.random.default_rng(random_state)),
-        )
-        begin = HMM(prevalence_of(start), start.transmat, start.emissionprob, start.vocabulary)
-        found = ascend(target, begin, passes=PASSES, max_iter=max_iter, tol=tol, report=report)
-    model = found.model
+    record = Record(callback)
+    law = TripleLaw.of(triples)
+    target = Target(
+        WindowLikelihood(law),
+        units=triples.n_triples,
+        symbols=3.0,
+        start_weight=1.0,
+        prior=Prior(),
+        windows=_sampler(triples, n_parameters(start), generator(random_state)),
+    )
+    begin = HMM(prevalence_of(start), start.transmat, start.emissionprob, start.vocabulary)
+    climbed = ascend(
+        target,
+        begin,
+        passes=PASSES,
+        max_iter=max_iter,
+        tol=tol,
+        report=lambda used, _, log_likelihood: record(used, law.negative_entropy - log_likelihood),
+    )
+    model = climbed.model
     model = HMM(prevalence_of(model), model.transmat, model.emissionprob, model.vocabulary)
-    if smoothing > 0 and history[-1].divergence >= EXACT:
+    end = record.history[-1].divergence
+    if smoothing > 0 and end >= EXACT:
         frequency = np.bincount(triples.triples[:, 1], triples.counts, minlength=model.n_symbols)
-        model = smoothed(model, triples.n_triples, frequency, smoothing, found.visited)
-    order = np.argsort(-prevalence_of(model), kind="stable")
-    return Fit(model.with_states(order), found.converged, tuple(history), (history[-1].objective,))
+        model = smoothed(model, triples.n_triples, frequency, smoothing, climbed.visited)
+    return Fit(by_prevalence(model), climbed.converged, tuple(record.history), (end,))
 
 
-def _check_start(start: HMM, triples: Triples, n_components: int | Literal["auto"]) -> None:
+def _check_start(start: HMM, triples: Triples, n_components: States) -> None:
     if n_components not in ("auto", start.n_components):
         raise ValueError(f"start has {start.n_components} states, n_components={n_components}")
     if (start.n_symbols, start.vocabulary) != (triples.n_symbols, triples.vocabulary):

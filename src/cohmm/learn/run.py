@@ -1,0 +1,92 @@
+"""What every learner does around its algorithm: checks, one BLAS thread, records, warnings."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
+from typing import ParamSpec, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+from cohmm.learn.fit import Callback, Progress
+from cohmm.learn.options import check_options
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+PASSED_OVER = ("cohmm", "contextlib", "sklearn", "threadpoolctl")  # on the way to the user's line
+
+
+class EvidenceWarning(UserWarning):
+    """The evidence is weaker than what is asked of it."""
+
+
+def learner(function: Callable[P, R]) -> Callable[P, R]:
+    """A learner: options that all share are checked by their names, and BLAS has one thread.
+
+    Work is shared among threads by our own kernels, in parts that depend on the data alone;
+    BLAS would add up in another order for every number of threads.
+    """
+    parameters = signature(function)
+    shared = {
+        name: option.default
+        for name, option in parameters.parameters.items()
+        if option.kind is Parameter.KEYWORD_ONLY
+    }
+
+    @wraps(function)
+    def run(*args: P.args, **options: P.kwargs) -> R:
+        check_options(**{name: value for name, value in options.items() if name in shared})
+        with threadpool_limits(1, "blas"):
+            return function(*args, **options)
+
+    return run
+
+
+class Record:
+    """The history of a run: every iteration that was kept is told to the callback as well."""
+
+    def __init__(self, callback: Callback | None):
+        self.history: list[Progress] = []
+        self._callback = callback
+        self._began = time.perf_counter()
+
+    def __call__(
+        self,
+        n_iter: int,
+        objective: float,
+        divergence: float | None = None,
+        volume: float = 0.0,
+        step: float = 1.0,
+    ) -> None:
+        """Keep an iteration; the divergence is the objective where nothing was added to it."""
+        if divergence is None:
+            divergence = objective
+        self.history.append(Progress(n_iter, objective, divergence, volume, step, self.seconds))
+        if self._callback is not None:
+            self._callback(self.history[-1])
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since the run began."""
+        return time.perf_counter() - self._began
+
+    def gain(self, objective: float) -> float:
+        """How far an objective is below the last one that was kept."""
+        return self.history[-1].objective - objective if self.history else float("inf")
+
+
+def warn(message: str, category: type[Warning] = EvidenceWarning) -> None:
+    """A warning that points at the user's line, however deep in the package it arises."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and _package(frame.f_globals) in PASSED_OVER:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _package(names: dict[str, object]) -> str:
+    return str(names.get("__name__", "")).partition(".")[0]
