@@ -10,22 +10,31 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints, Part, kernel
-from cohmm.kernels.sticky_chains import dot, total
+from cohmm.kernels.document_steps import (
+    dot,
+    keep_chosen,
+    keep_posteriors,
+    longest,
+    moved,
+    normalise,
+    step_back,
+    total,
+)
 
 
 @kernel
 def forward(
-    words: Ints, emission: Floats, start: Floats, a: Floats, filtered: Floats, scales: Floats
+    words: Ints, emission: Floats, start: Floats, a: Floats, alpha: Floats, scales: Floats
 ) -> None:
-    """``filtered[t]`` becomes P(topic | words up to t), ``scales[t]`` P(word t | those before)."""
+    """``alpha[t]`` becomes P(topic | words up to t), ``scales[t]`` P(word t | those before)."""
     n = len(start)
     for t in range(len(words)):
-        row, now = emission[words[t]], filtered[t]
+        row, now = emission[words[t]], alpha[t]
         if t == 0:
             for k in range(n):
                 now[k] = start[k]
         else:
-            before = filtered[t - 1]
+            before = alpha[t - 1]
             for k in range(n):
                 now[k] = 0.0
             for i in range(n):
@@ -35,10 +44,7 @@ def forward(
                     now[k] += share * from_i[k]
         for k in range(n):
             now[k] *= row[k]
-        scales[t] = total(now)
-        inverse = 1.0 / scales[t]
-        for k in range(n):
-            now[k] *= inverse
+        scales[t] = normalise(now)
 
 
 @kernel
@@ -46,32 +52,28 @@ def backward(
     words: Ints,
     emission: Floats,
     a: Floats,
-    filtered: Floats,
+    alpha: Floats,
     scales: Floats,
     room: Floats,
     moves: Floats,
 ) -> None:
-    """``filtered`` becomes the posteriors, ``moves`` the expected transitions, (K, K)."""
+    """``alpha`` becomes gamma, ``moves`` the sum of xi: expected transitions, (K, K)."""
     n = len(a)
-    later, likely = room[0], room[1]
+    beta, u = room[0], room[1]
     for i in range(n):
-        later[i] = 1.0
+        beta[i] = 1.0
         for k in range(n):
             moves[i, k] = 0.0
     for t in range(len(words) - 1, -1, -1):
-        row, now = emission[words[t]], filtered[t]
-        inverse = 1.0 / scales[t]
-        for k in range(n):
-            now[k] *= later[k]
-            likely[k] = row[k] * later[k] * inverse
+        step_back(emission[words[t]], scales[t], beta, alpha[t], u)
         if t == 0:
             break
-        before = filtered[t - 1]
+        before = alpha[t - 1]
         for i in range(n):
             share, move = before[i], moves[i]
             for k in range(n):
-                move[k] += share * likely[k]
-            later[i] = dot(a[i], likely)
+                move[k] += share * u[k]
+            beta[i] = dot(a[i], u)
     for i in range(n):
         for k in range(n):
             moves[i, k] *= a[i, k]
@@ -83,12 +85,7 @@ def _update(
 ) -> float:
     """start ~ starts + first, every row of A ~ rows + moves; the largest change, by use."""
     n = len(start)
-    mass = total(starts) + total(first)
-    largest = 0.0
-    for k in range(n):
-        value = (starts[k] + first[k]) / mass
-        largest = max(largest, abs(value - start[k]))
-        start[k] = value
+    largest = moved(start, starts, first)
     used = 0.0
     for i in range(n):
         used += total(moves[i])
@@ -124,13 +121,11 @@ def infer_documents(
 ) -> None:
     """As `cohmm.kernels.sticky_chains.infer_documents`, for these chains."""
     n = emission.shape[1]
-    longest = 1
-    for d in range(part[0], part[1]):
-        longest = max(longest, ends[d] - begins[d])
-    filtered, scales = np.empty((longest, n)), np.empty(longest)
+    length = longest(begins, ends, part)
+    alpha, scales = np.empty((length, n)), np.empty(length)
     room, moves = np.empty((2, n)), np.empty((n, n))
     start, a = np.empty(n), np.empty((n, n))
-    source = np.empty((longest, n), np.int64)
+    source = np.empty((length, n), np.int64)
     for d in range(part[0], part[1]):
         words = symbols[begins[d] : ends[d]]
         seen = symbols[begins[d] : middles[d]] if known else words
@@ -138,29 +133,23 @@ def infer_documents(
         for i in range(n):
             a[i] = rows[i] / rows[i].sum()
         for _ in range(sweeps if len(seen) else 0):
-            forward(seen, emission, start, a, filtered, scales)
-            backward(seen, emission, a, filtered, scales, room, moves)
-            if _update(start, a, starts, rows, filtered[0], moves) < tol:
+            forward(seen, emission, start, a, alpha, scales)
+            backward(seen, emission, a, alpha, scales, room, moves)
+            if _update(start, a, starts, rows, alpha[0], moves) < tol:
                 break
         logs[d] = 0.0
         if len(words) == 0:
             shares[d] = start
             continue
-        forward(words, emission, start, a, filtered, scales)
+        forward(words, emission, start, a, alpha, scales)
         for t in range(middles[d] - begins[d], len(words)):
             logs[d] += np.log(scales[t])
-        backward(words, emission, a, filtered, scales, room, moves)
-        shares[d] = 0.0
-        for t in range(len(words)):
-            shares[d] += filtered[t]
-        shares[d] /= shares[d].sum()
-        if len(posteriors):
-            posteriors[begins[d] : ends[d]] = filtered[: len(words)]
+        backward(words, emission, a, alpha, scales, room, moves)
+        keep_posteriors(alpha[: len(words)], begins[d], shares[d], posteriors)
         if len(paths):
             path = paths[begins[d] : ends[d]]
             _viterbi(words, emission, start, a, room, source, path)
-            for t in range(len(words)):
-                chosen[begins[d] + t] = min(filtered[t, path[t]], 1.0)
+            keep_chosen(alpha, path, chosen[begins[d] : ends[d]])
 
 
 @kernel

@@ -7,18 +7,14 @@ keeps the topic of the word before it with probability 1 - switch, or else has o
 
 so that a step costs O(K).  ``switch = 1`` is a bag of words.  Forward and backward, scaled:
 
-    f_t(k) ~ M[w_t, k] ((1 - switch) f_{t-1}(k) + switch p_k),       z_t its sum
-    b_{t-1}(k) = (1 - switch) u_k + switch sum_j p_j u_j,            u = M[w_t] b_t / z_t
+    alpha_t(k) ~ M[w_t, k] ((1 - switch) alpha_{t-1}(k) + switch p_k),       z_t its sum
+    beta_{t-1}(k) = (1 - switch) u_k + switch sum_j p_j u_j,     u = M[w_t] beta_t / z_t
 
-The posterior of word t is f_t b_t; p_k u_k is that its topic was drawn (first word), and
-switch p_k u_k that it was drawn again (further words), as topic k.
+The posterior of word t is gamma_t = alpha_t beta_t; p_k u_k is that its topic was drawn (first
+word), and switch p_k u_k that it was drawn again (further words), as topic k.
 
-Tables of emissions have a row a word and a column a topic, all above zero; so are p and switch,
-and nothing underflows.  A *part* is a range of documents, ``symbols[begins[d]:ends[d]]``.
-
-No kernel here may reorder sums or fuse products by itself.  Vectorised loops have a plain copy
-for arrays that are too near one another, and which one runs depends on where memory happened to
-be free: the last bit of a sum would too.  `total` and `dot` have their order in writing.
+Tables of emissions have one row per word and one column per topic, all above zero; so are p and
+switch, and nothing underflows.  A *part* is a range of documents, ``symbols[begins[d]:ends[d]]``.
 """
 
 from __future__ import annotations
@@ -26,66 +22,35 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints, Part, kernel
-
-
-@kernel
-def total(x: Floats) -> float:
-    """The sum of ``x``, in eight parts, whatever its address."""
-    a = b = c = d = e = f = g = h = 0.0
-    whole = len(x) // 8 * 8
-    for k in range(0, whole, 8):
-        a += x[k]
-        b += x[k + 1]
-        c += x[k + 2]
-        d += x[k + 3]
-        e += x[k + 4]
-        f += x[k + 5]
-        g += x[k + 6]
-        h += x[k + 7]
-    for k in range(whole, len(x)):
-        a += x[k]
-    return ((a + b) + (c + d)) + ((e + f) + (g + h))
-
-
-@kernel
-def dot(x: Floats, y: Floats) -> float:
-    """The sum of ``x * y``, in eight parts, whatever their addresses."""
-    a = b = c = d = e = f = g = h = 0.0
-    whole = len(x) // 8 * 8
-    for k in range(0, whole, 8):
-        a += x[k] * y[k]
-        b += x[k + 1] * y[k + 1]
-        c += x[k + 2] * y[k + 2]
-        d += x[k + 3] * y[k + 3]
-        e += x[k + 4] * y[k + 4]
-        f += x[k + 5] * y[k + 5]
-        g += x[k + 6] * y[k + 6]
-        h += x[k + 7] * y[k + 7]
-    for k in range(whole, len(x)):
-        a += x[k] * y[k]
-    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+from cohmm.kernels.document_steps import (
+    dot,
+    keep_chosen,
+    keep_posteriors,
+    longest,
+    moved,
+    normalise,
+    step_back,
+    total,
+)
 
 
 @kernel
 def forward(
-    words: Ints, emission: Floats, p: Floats, switch: float, filtered: Floats, scales: Floats
+    words: Ints, emission: Floats, p: Floats, switch: float, alpha: Floats, scales: Floats
 ) -> None:
-    """``filtered[t]`` becomes P(topic | words up to t), ``scales[t]`` P(word t | those before)."""
+    """``alpha[t]`` becomes P(topic | words up to t), ``scales[t]`` P(word t | those before)."""
     n = len(p)
     stay = 1.0 - switch
     for t in range(len(words)):
-        row, now = emission[words[t]], filtered[t]
+        row, now = emission[words[t]], alpha[t]
         if t == 0:
             for k in range(n):
                 now[k] = row[k] * p[k]
         else:
-            before = filtered[t - 1]
+            before = alpha[t - 1]
             for k in range(n):
                 now[k] = row[k] * (stay * before[k] + switch * p[k])
-        scales[t] = total(now)
-        inverse = 1.0 / scales[t]
-        for k in range(n):
-            now[k] *= inverse
+        scales[t] = normalise(now)
 
 
 @kernel
@@ -94,44 +59,27 @@ def backward(
     emission: Floats,
     p: Floats,
     switch: float,
-    filtered: Floats,
+    alpha: Floats,
     scales: Floats,
     room: Floats,
     drawn: Floats,
 ) -> None:
-    """``filtered`` becomes the posteriors, ``drawn[k]`` how often topic k is expected drawn."""
+    """``alpha`` becomes gamma, the posteriors, ``drawn[k]`` how often topic k is expected drawn."""
     n = len(p)
     stay = 1.0 - switch
-    later, likely = room[0], room[1]
+    beta, u = room[0], room[1]
     for k in range(n):
-        later[k] = 1.0
+        beta[k] = 1.0
         drawn[k] = 0.0
     for t in range(len(words) - 1, -1, -1):
-        row, now = emission[words[t]], filtered[t]
-        inverse = 1.0 / scales[t]
-        for k in range(n):
-            now[k] *= later[k]
-            likely[k] = row[k] * later[k] * inverse
-        again = switch * dot(p, likely)
+        step_back(emission[words[t]], scales[t], beta, alpha[t], u)
+        again = switch * dot(p, u)
         share = switch if t > 0 else 1.0
         for k in range(n):
-            drawn[k] += share * likely[k]
-            later[k] = stay * likely[k] + again
+            drawn[k] += share * u[k]
+            beta[k] = stay * u[k] + again
     for k in range(n):
         drawn[k] *= p[k]
-
-
-@kernel
-def update(p: Floats, prior: Floats, drawn: Floats) -> float:
-    """p ~ prior + drawn; the largest change."""
-    n = len(p)
-    mass = total(prior) + total(drawn)
-    largest = 0.0
-    for k in range(n):
-        value = (prior[k] + drawn[k]) / mass
-        largest = max(largest, abs(value - p[k]))
-        p[k] = value
-    return largest
 
 
 @kernel
@@ -156,10 +104,8 @@ def count_words(
     """
     first, last = part
     n = emission.shape[1]
-    longest = 1
-    for d in range(first, last):
-        longest = max(longest, offsets[d + 1] - offsets[d])
-    filtered, scales = np.empty((longest, n)), np.empty(longest)
+    length = longest(offsets[:-1], offsets[1:], part)
+    alpha, scales = np.empty((length, n)), np.empty(length)
     room, drawn = np.empty((2, n)), np.empty(n)
     for d in range(first, last):
         words = symbols[offsets[d] : offsets[d + 1]]
@@ -167,12 +113,12 @@ def count_words(
             continue
         p = proportions[d - first]
         for _ in range(sweeps):
-            forward(words, emission, p, switch, filtered, scales)
-            backward(words, emission, p, switch, filtered, scales, room, drawn)
-            update(p, prior, drawn)
+            forward(words, emission, p, switch, alpha, scales)
+            backward(words, emission, p, switch, alpha, scales, room, drawn)
+            moved(p, prior, drawn)
         weight = weights[d]
         for t in range(len(words)):
-            row, now = counts[words[t]], filtered[t]
+            row, now = counts[words[t]], alpha[t]
             for k in range(n):
                 row[k] += weight * now[k]
             totals[2] += weight * np.log(scales[t])
@@ -200,7 +146,7 @@ def infer_documents(
     chosen: Floats,
     posteriors: Floats,
 ) -> None:
-    """Fit the chain of every document, and read the document by it.
+    """Fit the chain of every document, and infer the document's topics by it.
 
     p is fitted to the words before ``middles[d]`` where only the first part is ``known``, else
     to all.  ``shares[d]`` becomes the mean posterior of all words, ``logs[d]`` the log-likelihood
@@ -209,40 +155,32 @@ def infer_documents(
     ``chosen`` their posteriors, and ``posteriors`` those of all topics.
     """
     n = emission.shape[1]
-    longest = 1
-    for d in range(part[0], part[1]):
-        longest = max(longest, ends[d] - begins[d])
-    filtered, scales = np.empty((longest, n)), np.empty(longest)
+    length = longest(begins, ends, part)
+    alpha, scales = np.empty((length, n)), np.empty(length)
     room, drawn, p = np.empty((2, n)), np.empty(n), np.empty(n)
-    jumped, source = np.empty((longest, n), np.bool_), np.empty(longest, np.int64)
+    jumped, source = np.empty((length, n), np.bool_), np.empty(length, np.int64)
     for d in range(part[0], part[1]):
         words = symbols[begins[d] : ends[d]]
         seen = symbols[begins[d] : middles[d]] if known else words
         p[:] = prior / prior.sum()
         for _ in range(sweeps if len(seen) else 0):
-            forward(seen, emission, p, switch, filtered, scales)
-            backward(seen, emission, p, switch, filtered, scales, room, drawn)
-            if update(p, prior, drawn) < tol:
+            forward(seen, emission, p, switch, alpha, scales)
+            backward(seen, emission, p, switch, alpha, scales, room, drawn)
+            if moved(p, prior, drawn) < tol:
                 break
         logs[d] = 0.0
         if len(words) == 0:
             shares[d] = p
             continue
-        forward(words, emission, p, switch, filtered, scales)
+        forward(words, emission, p, switch, alpha, scales)
         for t in range(middles[d] - begins[d], len(words)):
             logs[d] += np.log(scales[t])
-        backward(words, emission, p, switch, filtered, scales, room, drawn)
-        shares[d] = 0.0
-        for t in range(len(words)):
-            shares[d] += filtered[t]
-        shares[d] /= shares[d].sum()
-        if len(posteriors):
-            posteriors[begins[d] : ends[d]] = filtered[: len(words)]
+        backward(words, emission, p, switch, alpha, scales, room, drawn)
+        keep_posteriors(alpha[: len(words)], begins[d], shares[d], posteriors)
         if len(paths):
             path = paths[begins[d] : ends[d]]
             _viterbi(words, emission, p, switch, room, jumped, source, path)
-            for t in range(len(words)):
-                chosen[begins[d] + t] = min(filtered[t, path[t]], 1.0)
+            keep_chosen(alpha, path, chosen[begins[d] : ends[d]])
 
 
 @kernel
@@ -295,7 +233,7 @@ def predict_words(
     """``logs[t]`` becomes log P(word t | the words before it in its document).
 
     p is, at every word, the prior and the topics expected drawn so far (by the filter), scaled
-    to one: nothing behind the word has a say.
+    to one: nothing after the word has a say.
     """
     n = len(prior)
     drawn, now = np.empty(n), np.empty(n)
