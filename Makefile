@@ -1,8 +1,11 @@
-# The two commands that matter: make demo, make test.  Both set up everything in .venv.
+# The two commands that matter: make demo, make test.  Both set up what they need in .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
-SETUP := .venv/.installed
+CORE := .venv/.core
+ALL := .venv/.all
+LOG := .venv/pip.log
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 export COHMM_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data))
 
@@ -16,15 +19,32 @@ help:
 	@echo "make docs   the guide, as a site that is read without a network: site/index.html"
 	@echo "make clean  remove .venv and everything that was made"
 
-$(SETUP): pyproject.toml
+# Two installations at once would spoil .venv.
+.NOTPARALLEL:
+
+# $(1): what is set up, $(2): how long it takes, $(3): the commands, silent unless they fail.
+define set_up
 	@command -v $(PYTHON) >/dev/null || { echo "cohmm needs Python 3.11 or newer; $(PYTHON) was not found"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "cohmm needs Python 3.11 or newer; $(PYTHON) is older (make PYTHON=/path/to/python3.11)"; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) has no venv module: install it (Debian: apt-get install python3-venv)"; exit 1; }
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]'
+	@echo "setting up $(1) in .venv ($(2), once)"
+	@rm -f $@
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv || { echo "there is a broken .venv: make clean, then try again"; exit 1; }
+	@{ $(3); } >$(LOG) 2>&1 || { cat $(LOG); exit 1; }
+endef
+
+# Modules are compiled when they are first imported: most never are, and compiling all takes half of the time.
+$(CORE): pyproject.toml
+	$(call set_up,cohmm,about a minute,$(PIP) --no-compile --editable .)
 	@touch $@
 
-demo: $(SETUP)
+# What the core left uncompiled is compiled here: a warning of the compiler would be an error in a test.
+$(ALL): pyproject.toml
+	$(call set_up,cohmm and all that its tests need,about two minutes,$(PIP) --editable '.[all]')
+	@$(BIN)/python -m compileall -qq -j 0 .venv/lib || true
+	@touch $(CORE) $@
+
+demo: $(CORE)
 	@$(BIN)/cohmm demo
 
 test: lint browser
@@ -39,17 +59,17 @@ browser:
 	          || { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null; }; }; } \
 	|| echo "there is no Chromium, so tests of the report in a browser are skipped (Debian: apt-get install chromium)"
 
-lint: $(SETUP)
+lint: $(ALL)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --verbose
 
-bench: $(SETUP)
+bench: $(ALL)
 	$(BIN)/python benchmarks/inference.py
 
 # A warning is an error: a link that leads nowhere, a page that is in no list, a docstring that does not parse.
-docs: $(SETUP)
+docs: $(ALL)
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees docs site
 	@echo "the guide is in site/index.html"
 

@@ -59,8 +59,12 @@ class DataFile:
         )
 
     def _fetched(self) -> Path:
-        import pooch
-
+        try:
+            import pooch
+        except ImportError:
+            raise ImportError(
+                f"fetching {self.address} needs pooch: pip install 'cohmm[datasets]'"
+            ) from None
         known = None if self.sha256 is None else f"sha256:{self.sha256}"
         try:
             found = pooch.retrieve(self.address, known, fname=self.name, path=cache_folder())

@@ -1,0 +1,209 @@
+"""What the world picks up: metadata, builds, citation, settings of services, table of folders."""
+
+from __future__ import annotations
+
+import email
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from contextlib import chdir
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hatchling import build as backend
+
+import cohmm
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "cohmm"
+SETTINGS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT: dict[str, Any] = SETTINGS["project"]
+WORKFLOW = ROOT / ".github" / "workflows" / "test.yml"
+
+
+def versions_in_classifiers() -> list[str]:
+    found = (re.fullmatch(r".* :: (3\.\d+)", line) for line in PROJECT["classifiers"])
+    return [match[1] for match in found if match]
+
+
+def read_yaml(path: Path) -> dict[Any, Any]:
+    value = yaml.safe_load(path.read_text("utf-8"))
+    assert isinstance(value, dict)
+    return value
+
+
+# -- services -----------------------------------------------------------------------------------
+
+
+def test_the_workflow_runs_the_two_commands_of_the_readme() -> None:
+    job = read_yaml(WORKFLOW)["jobs"]["test"]
+    readme = (ROOT / "README.md").read_text("utf-8")
+    commands = re.findall(r"^(make \w+)", readme, re.MULTILINE)
+    assert commands == ["make demo", "make test"]
+    assert [step["run"] for step in job["steps"] if "run" in step] == commands
+
+
+def test_the_workflow_has_the_versions_of_the_classifiers() -> None:
+    job = read_yaml(WORKFLOW)["jobs"]["test"]
+    versions = job["strategy"]["matrix"]["python"]
+    assert versions == versions_in_classifiers() == ["3.11", "3.12", "3.13"]
+    assert PROJECT["requires-python"] == f">={versions[0]}"
+    (python,) = (step["with"] for step in job["steps"] if "setup-python" in step.get("uses", ""))
+    assert python["python-version"] == "${{ matrix.python }}"
+
+
+def test_read_the_docs_builds_the_guide() -> None:
+    settings = read_yaml(ROOT / ".readthedocs.yaml")
+    assert settings["version"] == 2
+    assert (ROOT / settings["sphinx"]["configuration"]).is_file()
+    assert settings["build"]["tools"]["python"] in versions_in_classifiers()
+    (install,) = settings["python"]["install"]
+    assert set(install["extra_requirements"]) <= set(PROJECT["optional-dependencies"])
+
+
+# -- citation -----------------------------------------------------------------------------------
+
+
+def test_the_citation_is_of_this_version_and_of_the_paper() -> None:
+    citation = read_yaml(ROOT / "CITATION.cff")
+    assert {"cff-version", "message", "title", "authors"} <= set(
+        citation
+    )  # what the format asks for
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["version"] == cohmm.__version__
+    assert citation["license"] == PROJECT["license"]
+    assert [author["name"] for author in citation["authors"]] == [
+        author["name"] for author in PROJECT["authors"]
+    ]
+    assert citation["repository-code"] == PROJECT["urls"]["Source"]
+    (paper,) = citation["references"]
+    assert {"type", "title", "authors"} <= set(paper)
+    names = [author["family-names"] for author in paper["authors"]]
+    assert (names, paper["year"]) == (["Huang", "Fu", "Sidiropoulos"], 2018)
+    assert paper["title"] in " ".join((ROOT / "README.md").read_text("utf-8").split())
+
+
+# -- the build ----------------------------------------------------------------------------------
+
+
+def build(kind: str, source: Path, folder: Path) -> Path:
+    """A wheel or an sdist, by the backend that pip calls, which looks at where it is."""
+    with chdir(source):
+        return folder / getattr(backend, f"build_{kind}")(str(folder))
+
+
+def files_below(folder: Path, inside: str) -> set[str]:
+    return {
+        f"{inside}/{path.relative_to(folder).as_posix()}"
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def names_in(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+def test_a_wheel_has_the_package_and_no_more(wheel: Path) -> None:
+    names = names_in(wheel)
+    files = {name for name in names if ".dist-info/" not in name}
+    assert files == files_below(SOURCE, "cohmm") | files_below(
+        ROOT / "experiments", "cohmm/_experiments"
+    )
+    assert "cohmm/py.typed" in files
+    assert {"cohmm/report/page/page.html", "cohmm/report/page/style.css"} <= files
+    assert not [name for name in names if "tests" in name.split("/")]
+    assert [name for name in names if name.endswith("licenses/LICENSE")]
+
+
+def test_a_wheel_says_what_it_is(wheel: Path) -> None:
+    (name,) = (name for name in names_in(wheel) if name.endswith(".dist-info/METADATA"))
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = email.message_from_bytes(archive.read(name))
+    assert metadata["Version"] == cohmm.__version__
+    assert metadata["License-Expression"] == "MIT"
+    assert metadata["Author"] == "the cohmm developers"
+    labels = [line.partition(", ")[0] for line in metadata.get_all("Project-URL", [])]
+    assert labels == ["Homepage", "Documentation", "Source", "Issues", "Changelog"]
+    core = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
+    assert len(core) == len(PROJECT["dependencies"])
+
+
+def test_a_wheel_works_without_the_repository(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r})\n"
+        "import cohmm, cohmm.report.render as render\n"
+        "print(cohmm.__file__, render.__file__)\n"
+        "from cohmm.cli import main\n"
+        "sys.argv = ['cohmm', 'reproduce']\n"
+        "main()"
+    )
+    command = [sys.executable, "-P", "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    places, *experiments = done.stdout.splitlines()
+    assert all(place.startswith(str(tmp_path)) for place in places.split())
+    assert len(experiments) >= 6
+
+
+def test_an_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    with tarfile.open(build("sdist", ROOT, tmp_path)) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (source,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    assert (source / "tests" / "oracles.py").is_file()
+    assert not (source / ".venv").exists()
+    again = build("wheel", source, tmp_path)
+    assert again.name == wheel.name
+    assert names_in(again) == names_in(wheel)
+
+
+# -- the table of folders -----------------------------------------------------------------------
+
+
+def table() -> dict[str, str]:
+    """Folders in CONTRIBUTING, from the top down, and what they may import."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([\w/.]+)` \| .+ \| (.+) \|$", text, re.MULTILINE)
+    assert len(dict(rows)) == len(rows)
+    return dict(rows)
+
+
+def test_the_table_has_the_folders_that_there_are() -> None:
+    folders = {
+        f"{path.relative_to(SOURCE).as_posix()}/"
+        for path in SOURCE.rglob("*")
+        if path.is_dir() and path.name != "__pycache__"
+    }
+    assert set(table()) == folders | {"storage.py"}
+
+
+def test_the_table_has_the_layers_that_are_checked() -> None:
+    (contract,) = SETTINGS["tool"]["importlinter"]["contracts"]
+    layers = [
+        [in_table(module.strip()) for module in layer.split("|")] for layer in contract["layers"]
+    ]
+    outer = {name: imports for name, imports in table().items() if name.count("/") <= 1}
+    assert list(outer) == list(chain(*layers))
+    for upper, lower in pairwise(layers):
+        for name in upper:
+            assert re.findall(r"`(.+?)`", outer[name]) == lower
+    assert outer[layers[-1][0]] == "nothing of ours"
+
+
+def in_table(module: str) -> str:
+    name = module.removeprefix("cohmm.")
+    return f"{name}.py" if (SOURCE / f"{name}.py").is_file() else f"{name}/"
