@@ -209,7 +209,7 @@ def _count(inputs: list[str], layout: Any, lags: tuple[int, ...], integers: bool
 def _states(text: str) -> Any:
     if text == "auto":
         return "auto"
-    if not text.isdigit() or int(text) < 1:
+    if not options.WHOLE.fullmatch(text):
         raise ValueError(f"--states must be a whole number from 1, or auto, not {text!r}")
     return int(text)
 
