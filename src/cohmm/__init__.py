@@ -3,14 +3,18 @@
 Names are imported when they are first used, so that the command line answers at once.
 """
 
+from __future__ import annotations
+
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from cohmm._moved import Moved
 from cohmm.version import __version__ as __version__
 
+TYPE_CHECKING = False  # of typing, which takes its time to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from cohmm.data.documents import Documents
     from cohmm.data.sequences import Sequences
     from cohmm.data.text import TextWarning, read_documents

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
-from types import ModuleType
+TYPE_CHECKING = False  # of typing, which takes its time to import
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 _LEARNERS = (
     *("anchor_words", "baum_welch", "cpd_em", "grouped", "gruber", "htmm", "lda", "min_volume"),
@@ -31,7 +32,7 @@ _NEW = {f"cohmm.learn.{name}": f"from cohmm.learn import {name}" for name in _LE
 }
 
 
-class Moved(MetaPathFinder):
+class Moved:
     """Asked last, for what no other finder has."""
 
     def find_spec(

@@ -2,19 +2,20 @@
 
 import math
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
 
-from cohmm import HMM, HTMM, Documents, PairwiseHMM, TextWarning
+from cohmm import HMM, HTMM, Documents, PairwiseHMM, Sequences, TextWarning
 from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic import separable_hmm
 from cohmm.datasets.synthetic_topics import sample_documents
 from cohmm.evidence.document_pairs import count_documents
-from cohmm.report import from_hmm, from_topics, report_hmm, report_topics
+from cohmm.report import from_topics, report_hmm, report_topics, survey
+from cohmm.report.draw import MOST_WORDS
 from cohmm.report.from_hmm import hmm_material
 from cohmm.report.from_topics import topic_material
-from cohmm.report.prepare import MOST_WORDS
 from cohmm.report.summary import detectable
 from cohmm.report.texts import Aligner, texts_of
 from cohmm.topics.document_chains import Chains
@@ -254,9 +255,42 @@ def test_a_long_sequence_is_read_in_pieces(monkeypatch):
     np.testing.assert_allclose(
         np.concatenate([reading.best_p for reading in material.readings]), whole, atol=1e-9
     )
-    monkeypatch.setattr(from_hmm, "MARGIN", 0)
+    monkeypatch.setattr(survey, "MARGIN", 0)
     cut = np.concatenate([r.best_p for r in hmm_material(model, symbols).readings])
     assert np.abs(cut - whole).max() > 1e-3
+
+
+def test_batches_of_sequences_make_the_same_report():
+    model = separable_hmm(n_symbols=12, n_components=3, random_state=0)
+    lengths = [2300, 40, 1, 700, 1500]
+    symbols, _ = model.sample(sum(lengths), random_state=1)
+    whole = hmm_material(model, symbols, lengths=lengths, n_texts=4)
+    parts = np.split(symbols, np.cumsum(lengths)[:-1])
+    batches = (Sequences.of(part, n_symbols=12) for part in parts)
+    streamed = hmm_material(model, batches, n_texts=4)
+    assert (streamed.cap, streamed.n_texts) == (whole.cap, whole.n_texts)
+    assert streamed.summary == whole.summary
+    assert len(whole.readings) == 4
+    for one, other in zip(streamed.readings, whole.readings, strict=True):
+        assert (one.number, one.name, one.length) == (other.number, other.name, other.length)
+        for name in ("symbols", "path", "path_p", "best", "best_p", "bag", "shares"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    with pytest.raises(ValueError, match="sequence 3 has probability zero"):
+        hmm_material(HMM([1.0], [[1.0]], [[1.0, 0.0]]), iter([[[0], [0]], [[0], [1]]]))
+
+
+def test_memory_does_not_grow_with_the_sequences():
+    model = separable_hmm(n_symbols=12, n_components=3, random_state=0)
+    n, n_batches = 250_000, 40  # 40 MB of symbols
+    symbols, _ = model.sample(n, random_state=1)
+    batch = symbols.astype(np.int32)
+    lengths = np.full(n // 500, 500)
+    hmm_material(model, symbols[:1000])  # compiled
+    tracemalloc.start()
+    hmm_material(model, (Sequences.of(batch.copy(), lengths) for _ in range(n_batches)))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 15e6
 
 
 def test_a_chain_that_only_goes_on_can_be_cut():

@@ -8,13 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm.model.seriation import first_threshold, next_state, seriated
+from cohmm.report.draw import MOST_WORDS
 from cohmm.report.prepare import (
     LONGEST_WORD,
     MOST_BYTES,
-    MOST_IN_ALL,
-    MOST_WORDS,
     prepare_report,
-    sample,
 )
 from cohmm.report.relevance import SHOWN, STEPS, candidates
 from tests.report.samples import TRICKY, WORDS, material
@@ -114,33 +112,6 @@ def test_posteriors_are_whole_percents():
 def test_models_have_keys_of_their_own():
     assert prepare_report(material()).key == prepare_report(material(n_texts=2)).key
     assert prepare_report(material()).key != prepare_report(material(seed=1)).key
-
-
-@given(
-    st.integers(1, 50), st.integers(0, 60), st.integers(0, 3 * MOST_WORDS), st.integers(0, 2**31)
-)
-def test_the_sample_keeps_its_caps(n, wanted, longest, seed):
-    lengths = np.random.default_rng(seed).integers(0, longest + 1, size=n)
-    chosen = sample(n, lengths, wanted)
-    assert len(chosen) <= wanted
-    assert (np.diff(chosen) > 0).all()
-    assert np.array_equal(chosen, sample(n, lengths, wanted))
-    if wanted >= n:
-        assert len(chosen) == n  # these are far from the cap of all words
-    if wanted:
-        assert len(chosen)
-
-
-def test_there_is_a_cap_on_all_words():
-    n = 3 * MOST_IN_ALL // MOST_WORDS
-    chosen = sample(n, np.full(n, 10 * MOST_WORDS), n)
-    assert len(chosen) == MOST_IN_ALL // MOST_WORDS
-
-
-@pytest.mark.parametrize("wanted", [-1, 1.5, True, "all"])
-def test_a_number_of_documents_that_is_none(wanted):
-    with pytest.raises(ValueError, match="must be from 0"):
-        sample(3, np.array([1, 1, 1]), wanted)
 
 
 @given(st.integers(0, 2**31), st.integers(1, 6), st.integers(1, 60))

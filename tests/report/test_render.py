@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from cohmm.report.prepare import MOST_IN_ALL, MOST_WORDS, Material, Reading, prepare_report
+from cohmm.report.draw import MOST_IN_ALL, MOST_WORDS
+from cohmm.report.prepare import Material, Reading, prepare_report
 from cohmm.report.render import as_script_data, check_path, render_page, write
 from tests.report.samples import TRICKY, material
 

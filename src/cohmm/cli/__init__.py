@@ -14,7 +14,7 @@ from cohmm.cli.count import count
 from cohmm.cli.decode import decode
 from cohmm.cli.demo import demo
 from cohmm.cli.fit import fit
-from cohmm.cli.program import Program
+from cohmm.cli.program import Program, prepare_streams
 from cohmm.cli.report import report
 from cohmm.cli.reproduce import reproduce
 from cohmm.cli.sample import sample
@@ -47,4 +47,5 @@ def root(
 
 def main() -> None:
     """What the command ``cohmm`` runs."""
+    prepare_streams()
     app(prog_name="cohmm")

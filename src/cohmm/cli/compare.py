@@ -107,10 +107,7 @@ def compare(
 
 def sizes_of(text: str) -> list[int]:
     """Numbers of topics, each once, as they are written on the command line."""
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdigit() and int(part) > 0 for part in parts):
-        raise ValueError(f"--topics must be whole numbers from 1, such as 10,20,50, not {text!r}")
-    return sorted({int(part) for part in parts})
+    return sorted(set(options.whole_numbers("--topics", text, "10,20,50")))
 
 
 def chosen_models(text: str | None) -> tuple[list[str], list[str]]:

@@ -75,12 +75,7 @@ def count(
 
 def numbers(text: str) -> tuple[int, ...]:
     """Lags, as they are written on the command line."""
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise ValueError(
-            f"lags are whole numbers between commas, such as 1,2,3, not {text!r}"
-        ) from None
+    return options.whole_numbers("--lags", text, "1,2,3")
 
 
 def _summary(counted: Counted) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.model_files import batches_for, finite, json_line
+from cohmm.cli.model_files import batches_for, finite, in_pieces, json_line
 from cohmm.cli.session import check_output, reading, working, writing
 
 if TYPE_CHECKING:
@@ -59,14 +59,17 @@ def decode(
         hmm = HMM.load(model)
         layout = options.layout_of(format, column, group, order, each_row)
         for batch in batches_for(hmm, inputs, layout, unseen, watch):
-            write("".join(_lines(hmm, batch, algorithm, json)))
+            for text in _lines(hmm, batch, algorithm, json):
+                write(text)
 
 
 def _lines(hmm: HMM, batch: Sequences, algorithm: Algorithm, json: bool) -> Iterator[str]:
     log_probs, states = hmm.decode_each(batch, algorithm=algorithm.value)
+    names = [str(k) for k in range(hmm.n_components)]
     for s, log_prob in enumerate(log_probs.tolist()):
-        path = states[batch.offsets[s] : batch.offsets[s + 1]].tolist()
+        path = states[batch.offsets[s] : batch.offsets[s + 1]]
         if json:
-            yield json_line({"log_prob": finite(log_prob), "states": path}) + "\n"
+            head = f'{{"log_prob": {json_line(finite(log_prob))}, "states": ['
+            yield from in_pieces(names, path, ", ", head, "]}\n")
         else:
-            yield " ".join(map(str, path)) + "\n"
+            yield from in_pieces(names, path, " ", tail="\n")

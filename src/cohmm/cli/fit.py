@@ -199,7 +199,7 @@ def load_counts(paths: list[str], lags: tuple[int, ...] | None) -> Cooccurrence:
 def _states(text: str) -> Any:
     if text == "auto":
         return "auto"
-    if not text.isdigit() or int(text) < 1:
+    if not options.WHOLE.fullmatch(text):
         raise ValueError(f"--states must be a whole number from 1, or auto, not {text!r}")
     return int(text)
 

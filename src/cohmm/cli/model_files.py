@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cohmm.cli.options import Unseen
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from cohmm.data.files import Layout
     from cohmm.data.sequences import Sequences
     from cohmm.evidence.pairs import Cooccurrence
+    from cohmm.kernels.compiled import Ints
     from cohmm.model.hmm import HMM
+
+PIECE = 2**14  # symbols that are made text at a time
 
 
 def batches_for(
@@ -26,6 +29,11 @@ def batches_for(
     """The sequences of the input, in the symbols of a model or of counts."""
     from cohmm.data.files import read_files
 
+    seen: set[str] = set()
+    for text in map(str, model.vocabulary or ()):
+        if text in seen:
+            raise ValueError(f"the model has {text} as a number and as a string: files do not")
+        seen.add(text)
     return read_files(
         inputs,
         layout,
@@ -35,6 +43,21 @@ def batches_for(
         progress=watch.progress,
         notice=watch.notice,
     )
+
+
+def in_pieces(
+    names: Sequence[str], codes: Ints, between: str, head: str = "", tail: str = ""
+) -> Iterator[str]:
+    """A name for every code; of a long sequence, some thousands at a time.
+
+    >>> import numpy as np
+    >>> "".join(in_pieces(["a", "b"], np.array([0, 1, 1]), ", ", "[", "]"))
+    '[a, b, b]'
+    """
+    for begin in range(0, max(len(codes), 1), PIECE):
+        text = between.join([names[code] for code in codes[begin : begin + PIECE].tolist()])
+        end = tail if begin + PIECE >= len(codes) else ""
+        yield f"{between if begin else head}{text}{end}"
 
 
 def finite(value: float) -> float | None:

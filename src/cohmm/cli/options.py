@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -125,12 +126,10 @@ TextColumnOption = Annotated[
 
 
 def known_encoding(name: str) -> str:
-    """An encoding that there is."""
-    import codecs
-
+    """An encoding of text that there is."""
     try:
-        codecs.lookup(name)
-    except LookupError:
+        "".encode(name)
+    except (LookupError, UnicodeError):
         raise ValueError(f"there is no encoding {name!r}; try 'utf-8' or 'latin-1'") from None
     return name
 
@@ -167,6 +166,17 @@ TokenPatternOption = Annotated[
     typer.Option(help="A regular expression that matches words.", metavar="REGEX"),
 ]
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # cohmm.data.tokens has it too, and takes long to import
+
+
+WHOLE = re.compile("0*[1-9][0-9]{0,8}")  # a number from 1, at most a billion
+
+
+def whole_numbers(option: str, text: str, example: str) -> tuple[int, ...]:
+    """Numbers from 1, as they are written on the command line, between commas."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(map(WHOLE.fullmatch, parts)):
+        raise ValueError(f"{option} must be whole numbers from 1, such as {example}, not {text!r}")
+    return tuple(map(int, parts))
 
 
 def layout_of(

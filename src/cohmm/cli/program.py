@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import sys
+import warnings
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import typer
 from typer.core import TyperGroup
 
+from cohmm.output import NamedFile
+
 BAD_INPUT = 2
 INTERRUPTED = 130
+BROKEN_PIPE = 141  # as of a program that the system ends because nobody reads on
+LONGEST = 300  # characters of a line about what went wrong
 
 # Typer has its own copy of click in some versions, so the class is taken from where both have it.
 UsageError: Any = typer.BadParameter.__bases__[0]
@@ -21,45 +28,80 @@ class Program(TyperGroup):
     """The group of commands; no error that a user can cause ends in a traceback."""
 
     def main(self, *args: Any, **options: Any) -> Any:
-        """Run a command and end the process."""
+        """Run a command and end the process; its result has reached standard output."""
         options["standalone_mode"] = False
+        code: Any = BAD_INPUT
         try:
             code = super().main(*args, **options)
+            sys.stdout.flush()
         except UsageError as error:
             path = error.ctx.command_path if error.ctx is not None else "cohmm"
             say(f"{error.format_message().rstrip('.')} (see {path} --help)")
-            code = BAD_INPUT
-        except SystemExit:  # Typer's own answer to a broken pipe, where help is printed
-            code = _tell_of_broken_pipe()
-        sys.exit(code if isinstance(code, int) else 0)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command; its result has reached standard output, or the failure is told."""
-        try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            raise typer.Exit(_tell_of_broken_pipe()) from None
-        except KeyboardInterrupt:
-            say("interrupted")
-            raise typer.Exit(INTERRUPTED) from None
+        except (BrokenPipeError, SystemExit):  # this is Typer's own answer to a broken pipe
+            code = BROKEN_PIPE
         except (ValueError, OSError, ImportError) as error:
             say(str(error))
-            raise typer.Exit(BAD_INPUT) from None
+        except OverflowError as error:
+            say(f"a number is too large ({error})")
         except MemoryError as error:
             say(f"not enough memory ({error})")
-            raise typer.Exit(BAD_INPUT) from None
-        return result
+        if code == INTERRUPTED:
+            say("interrupted")
+        _forget_output()
+        sys.exit(code if isinstance(code, int) else 0)
 
 
 def say(text: str) -> None:
     """One line on standard error."""
-    print(f"cohmm: {' '.join(text.split())}", file=sys.stderr, flush=True)
+    with suppress(OSError):  # nobody hears it
+        print(one_line(f"cohmm: {text}"), file=sys.stderr, flush=True)
 
 
-def _tell_of_broken_pipe() -> int:
-    # What is left in the buffer must not be written when the interpreter ends.
-    with suppress(OSError):  # not a real file, as in tests
+def one_line(text: str) -> str:
+    r"""A text without line ends and control characters; of a long one, the beginning and the end.
+
+    >>> one_line("no file\n'\x1b[2J'")
+    "no file '\\x1b[2J'"
+    >>> len(one_line("a" * 10**6))
+    300
+    """
+    text = _shortened(" ".join(text.split()))
+    return _shortened("".join(c if c.isprintable() else ascii(c)[1:-1] for c in text))
+
+
+def _shortened(text: str) -> str:
+    head = 2 * LONGEST // 3
+    return text if len(text) <= LONGEST else f"{text[:head]} ... {text[head + 5 - LONGEST :]}"
+
+
+def prepare_streams() -> None:
+    """Standard streams that are there, and that take every character; warnings as one line."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:  # closed: the next file that is opened would get its number
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+    if sys.stdout is None:
+        say("standard output is closed (/dev/null takes what nobody wants to read)")
+        sys.exit(BAD_INPUT)
+    given = cast(io.TextIOWrapper, sys.stdout)
+    # A terminal has its own encoding; ASCII is what LC_ALL=C says, where nothing was chosen.
+    own = given.isatty() and codecs.lookup(given.encoding).name != "ascii"
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(NamedFile(given.fileno(), "to standard output", closefd=False)),
+        encoding=given.encoding if own else "utf-8",
+        errors="backslashreplace",
+        line_buffering=given.line_buffering,
+        write_through=given.write_through,
+    )
+    warnings.showwarning = lambda message, *_, **__: say(str(message))
+
+
+def _forget_output() -> None:
+    """What cannot be written now must not be tried again when the interpreter ends."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    say("whoever read the output stopped before its end")
-    return BAD_INPUT

@@ -6,6 +6,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -20,9 +21,7 @@ from cohmm.cli.session import check_output, reading, working
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
-    from cohmm.data.files import Layout
     from cohmm.data.readers.document_files import Trace
-    from cohmm.data.sequences import Sequences
     from cohmm.estimators.hidden_topics import HTMM
     from cohmm.model.hmm import HMM
 
@@ -96,16 +95,16 @@ def report(
                 raise ValueError(f"--encoding is for documents, and {model} is an HMM")
             layout = options.layout_of(format, column, group, order, each_row)
             unknown = unseen or options.Unseen.error
-            data = _sequences(read, paths, layout, unknown) if paths else None
-            report_hmm(
-                read,
-                data,
-                output,
-                title=name,
-                n_sequences=documents,
-                command=typed(),
-                labels=named,
-            )
+            with reading(paths, "reading") if paths else nullcontext() as watch:
+                report_hmm(
+                    read,
+                    batches_for(read, paths, layout, unknown, watch) if watch else None,
+                    output,
+                    title=name,
+                    n_sequences=documents,
+                    command=typed(),
+                    labels=named,
+                )
         else:
             _refuse(
                 model, format=format, group=group, order=order, each_row=each_row, unseen=unseen
@@ -169,16 +168,6 @@ def _refuse(model: Path, **given: object) -> None:
             raise ValueError(
                 f"--{name.replace('_', '-')} is for sequences, and {model} is a topic model"
             )
-
-
-def _sequences(
-    model: HMM, inputs: list[str], layout: Layout, unseen: options.Unseen
-) -> Sequences | None:
-    from cohmm.data.sequences import Sequences
-
-    with reading(inputs, "reading") as watch:
-        parts = list(batches_for(model, inputs, layout, unseen, watch))
-    return Sequences.joined(parts) if parts else None
 
 
 def _documents(model: HTMM, inputs: list[str], column: str | None, encoding: str) -> Documents:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.model_files import json_line
+from cohmm.cli.model_files import in_pieces, json_line
 from cohmm.cli.session import check_output, drawing, working, writing
 
 if TYPE_CHECKING:
+    from cohmm.kernels.compiled import Ints
     from cohmm.model.hmm import HMM
 
 
@@ -42,26 +44,32 @@ def sample(
         from cohmm.model.sampling import generator
 
         hmm = HMM.load(model)
-        labels = _labels(hmm, json)
+        labels, numbers = _labels(hmm, json), [str(k) for k in range(hmm.n_components)]
         rng = generator(seed)
         codes = replace(hmm, vocabulary=None)
         for _ in range(sequences):
             drawn, path = codes.sample(length, rng)
-            symbols = [labels[code] for code in drawn.tolist()]
-            if json:
-                line = {"symbols": symbols, **({"states": path.tolist()} if states else {})}
-                write(json_line(line) + "\n")
-            else:
-                behind = "\t" + " ".join(map(str, path.tolist())) if states else ""
-                write(" ".join(symbols) + behind + "\n")
+            for text in _line(labels, numbers, drawn, path if states else None, json):
+                write(text)
             progress(length)
 
 
-def _labels(hmm: HMM, json: bool) -> list[Any]:
+def _line(
+    labels: list[str], numbers: list[str], drawn: Ints, path: Ints | None, json: bool
+) -> Iterator[str]:
+    between, head, behind, end = (
+        (", ", '{"symbols": [', '], "states": [', "]}\n") if json else (" ", "", "\t", "\n")
+    )
+    yield from in_pieces(labels, drawn, between, head, end if path is None else behind)
+    if path is not None:
+        yield from in_pieces(numbers, path, between, tail=end)
+
+
+def _labels(hmm: HMM, json: bool) -> list[str]:
     """What is printed for each code."""
-    known = list(range(hmm.n_symbols) if hmm.vocabulary is None else hmm.vocabulary)
+    known = range(hmm.n_symbols) if hmm.vocabulary is None else hmm.vocabulary
     if json:
-        return known
+        return [json_line(label) for label in known]
     for label in known:
         if str(label).split() != [str(label)]:
             raise ValueError(

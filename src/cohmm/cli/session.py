@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cohmm.cli.program import say
+from cohmm.output import check_path, replacing
 
 MOST_NOTICES = 5
 
@@ -58,10 +59,7 @@ def reading(inputs: Sequence[str], what: str) -> Iterator[Watch]:
     watched = sys.stderr.isatty()
     with _bar(what, n_bytes(inputs), in_bytes=True) if watched else nullcontext() as progress:
         yield Watch(progress, notices.append)
-    for text in notices[:MOST_NOTICES]:
-        say(text)
-    if len(notices) > MOST_NOTICES:
-        say(f"... and {len(notices) - MOST_NOTICES:,} more such notices")
+    say_some(notices)
 
 
 @contextmanager
@@ -81,8 +79,15 @@ def notices() -> Iterator[None]:
         for kind in (EvidenceWarning, TextWarning):
             warnings.simplefilter("always", kind)
         yield
-    for warning in heard:
-        say(str(warning.message))
+    say_some(list(dict.fromkeys(str(warning.message) for warning in heard)))
+
+
+def say_some(texts: list[str]) -> None:
+    """A line each of the first few, and how many more there are."""
+    for text in texts[:MOST_NOTICES]:
+        say(text)
+    if len(texts) > MOST_NOTICES:
+        say(f"... and {len(texts) - MOST_NOTICES:,} more such notices")
 
 
 @contextmanager
@@ -139,24 +144,18 @@ def _ignore(n: int) -> None:
 def check_output(*paths: Path | None) -> None:
     """Whether files can be written, before any work is done for them."""
     for path in paths:
-        if path is None:
-            continue
-        if path.is_dir():
-            raise ValueError(f"cannot write {path}: it is a folder")
-        if not path.absolute().parent.is_dir():
-            raise ValueError(f"cannot write {path}: there is no folder {path.parent}")
+        if path is not None:
+            check_path(path)
 
 
 @contextmanager
 def writing(path: Path | None) -> Iterator[Callable[[str], None]]:
     """A function that writes text to standard output, or to a file that appears at the end."""
-    from cohmm.storage import replacing
-
     with nullcontext(sys.stdout.buffer) if path is None else replacing(path) as file:
 
         def write(text: str) -> None:
             # Without a buffer (``python -u``) a write may stop half-way.
-            rest = memoryview(text.encode())
+            rest = memoryview(text.encode(errors="backslashreplace"))
             while rest:
                 rest = rest[file.write(rest) :]
 

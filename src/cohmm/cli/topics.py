@@ -154,7 +154,7 @@ def size(text: str) -> Any:
     """A number of topics, or "auto"."""
     if text == "auto":
         return text
-    if not text.isdigit() or int(text) < 1:
+    if not options.WHOLE.fullmatch(text):
         raise ValueError(f"--topics must be a whole number from 1, or auto, not {text!r}")
     return int(text)
 
@@ -167,7 +167,7 @@ def lags_of(text: str) -> tuple[int, ...]:
     """
     lags: set[int] = set()
     for part in text.split(","):
-        matched = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
+        matched = re.fullmatch(r"(\d{1,9})(?:-(\d{1,4}))?", part.strip())
         first, last = (int(n) for n in matched.groups(matched[1])) if matched else (0, 0)
         if not 1 <= first <= last:
             raise ValueError(f"--lags are whole numbers from 1, such as 1-5 or 1,2,3, not {text!r}")

@@ -373,7 +373,7 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> HTMM:
         """Read a model that `save` wrote."""
-        fit, parameters = load_fit(path)
+        fit, parameters = load_fit(path, cls._get_param_names())
         model = cls(**parameters)
         model.fit_ = fit
         return model

@@ -8,6 +8,7 @@ to `run`: so any number of threads gives the same result.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ def n_threads() -> int:
         return chosen
     text = os.environ.get("COHMM_THREADS", "")
     if text:
-        if not text.isdigit() or int(text) < 1:
+        if re.fullmatch("0*[1-9][0-9]{0,8}", text) is None:
             raise ValueError(f"COHMM_THREADS must be a whole number from 1, not {text!r}")
         return int(text)
     if hasattr(os, "sched_getaffinity"):

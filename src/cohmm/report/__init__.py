@@ -95,7 +95,8 @@ def report_hmm(
     model : HMM or PairwiseHMM
         An estimator also says how it was learned.
     data, lengths
-        The sequences that it is shown on, as `Sequences.of` reads them, or None.
+        The sequences that it is shown on, as `Sequences.of` reads them, or None; or an
+        iterator of `Sequences`, as `read_files` gives it, of which one is in memory at a time.
     path : path
         The file, which usually ends in ``.html``.
     title : str, optional

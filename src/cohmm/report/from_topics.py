@@ -16,8 +16,9 @@ from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.fitted import FittedTopics, as_fitted_topics
 from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.report.draw import Draw
 from cohmm.report.labels import Labels, checked_labels
-from cohmm.report.prepare import N_TEXTS, Material, Reading, cap_sentence, model_key, sample
+from cohmm.report.prepare import N_TEXTS, Material, Reading, cap_sentence, model_key
 from cohmm.report.summary import command_items, detectable, number, trace
 from cohmm.report.texts import Aligner, texts_of
 from cohmm.report.values import Item
@@ -50,7 +51,7 @@ def topic_material(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # the summary counts empty documents
         data = model.encode(given)
-    wanted = sample(len(data), data.lengths, n_texts)
+    wanted = Draw(n_texts).offer(data.lengths)
     if overview is None:
         overview = Overview.of(fit, model.chain, data)
     transitions, flow = _transitions(fit, overview, len(data))

@@ -11,13 +11,12 @@ import numpy as np
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.model.seriation import first_threshold, seriated
 from cohmm.report.colours import N_COLOURS
+from cohmm.report.draw import MOST_WORDS
 from cohmm.report.relevance import candidates
 from cohmm.report.values import Item, Report, Text, Topic, Trace
 from cohmm.version import __version__
 
 N_TEXTS = 400
-MOST_WORDS = 1000  # of a text
-MOST_IN_ALL = 100_000  # words: about 3 MB
 MOST_BYTES = 10_000  # of a text
 LEAST_BYTES = 500
 BYTES_IN_ALL = 2_000_000
@@ -105,11 +104,11 @@ def prepare_report(material: Material) -> Report:
     room = room_for(len(material.readings))
     return Report(
         kind=material.kind,
-        title=material.title,
+        title=_clean(material.title),
         key=model_key(material.components),
         labels={str(k): _clean(label) for k, label in material.labels.items()},
         version=__version__,
-        summary=list(material.summary),
+        summary=[Item(item.name, _clean(item.value), item.note) for item in material.summary],
         traces=list(material.traces),
         topics=[_topic(material, k, words[k], place) for k in range(len(words))],
         vocabulary=[_word(material.vocabulary[code]) for code in codes.tolist()],
@@ -224,15 +223,6 @@ def _percent(values: Floats) -> list[int]:
 def model_key(components: Floats) -> str:
     """Tells this model from others, so that each keeps its own labels."""
     return hashlib.sha256(np.ascontiguousarray(components).tobytes()).hexdigest()[:16]
-
-
-def sample(n_texts: int, lengths: Ints, wanted: int) -> Ints:
-    """Which of the documents are shown: a draw that is always the same, within the caps."""
-    if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or wanted < 0:
-        raise ValueError(f"the number of documents to show must be from 0, not {wanted!r}")
-    order = np.random.default_rng(0).permutation(n_texts)[:wanted]
-    shown = np.cumsum(np.minimum(lengths[order], MOST_WORDS))
-    return np.sort(order[: max(int(np.searchsorted(shown, MOST_IN_ALL, side="right")), 1)])
 
 
 def cap_sentence(n_texts: int, shown: int, texts: str, words: str) -> str:

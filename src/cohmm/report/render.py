@@ -8,15 +8,15 @@ import json
 import os
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from cohmm.output import check_path as check_path
+from cohmm.output import replacing
 from cohmm.report.colours import INK, PAGE, palette, text_on
 from cohmm.report.values import Report
-from cohmm.storage import StorageError, replacing
 
 SCRIPTS = (
     "core.js",
@@ -48,17 +48,6 @@ NAMES = {
         "words": "symbols",
     },
 }
-
-
-def check_path(path: str | os.PathLike[str]) -> None:
-    """Whether a report can be written here, before there is any work to lose."""
-    path = Path(path)
-    if path.is_dir():
-        raise StorageError(f"cannot write {path}: it is a folder")
-    if not path.absolute().parent.is_dir():
-        raise StorageError(f"cannot write {path}: there is no folder {path.parent}")
-    if not os.access(path.absolute().parent, os.W_OK):
-        raise StorageError(f"cannot write {path}: nothing may be written to {path.parent}")
 
 
 def write(report: Report, path: str | os.PathLike[str]) -> None:

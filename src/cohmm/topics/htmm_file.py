@@ -34,8 +34,8 @@ def save_fit(path: str | os.PathLike[str], fit: HTMMFit, parameters: dict[str, A
     storage.save(path, KIND, header, arrays)
 
 
-def load_fit(path: str | os.PathLike[str]) -> tuple[HTMMFit, dict[str, Any]]:
-    """What `save_fit` wrote."""
+def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[HTMMFit, dict[str, Any]]:
+    """What `save_fit` wrote, with no other than the ``known`` parameters."""
     header, arrays = storage.load(path, KIND)
 
     def build() -> tuple[HTMMFit, dict[str, Any]]:
@@ -53,7 +53,10 @@ def load_fit(path: str | os.PathLike[str]) -> tuple[HTMMFit, dict[str, Any]]:
             passes=_history(arrays["passes"]),
             starts=tuple(header["starts"]),
         )
-        return fit, dict(header["parameters"])
+        parameters = dict(header["parameters"])
+        for name in parameters.keys() - set(known):
+            raise ValueError(f"there is no parameter {name!r}")
+        return fit, parameters
 
     return cast("tuple[HTMMFit, dict[str, Any]]", storage.reading(path, build))
 

@@ -129,6 +129,8 @@ def _source(path: Path, format: Format | None) -> Source:
 
 def _opened(path: Path | None) -> IO[bytes]:
     if path is None:
+        if sys.stdin is None:
+            raise ValueError("standard input is closed")
         return sys.stdin.buffer
     try:
         return open(path, "rb", buffering=0)

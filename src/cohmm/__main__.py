@@ -1,0 +1,35 @@
+"""What the command ``cohmm`` runs, and ``python -m cohmm``."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+
+def main() -> None:
+    """Run the command line; an interrupt ends it at once, also while modules are imported."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
+    from cohmm.cli import main as run
+
+    run()
+
+
+def _end(number: int, frame: object) -> None:
+    """Remove what is half written, and leave.
+
+    An exception would do the same, but libraries that are being imported or compiled may
+    swallow it, or turn it into another.
+    """
+    if "cohmm.output" in sys.modules:
+        sys.modules["cohmm.output"].abandon()
+    if os.isatty(2):
+        os.write(2, b"\r\x1b[K\x1b[?25h")  # a progress bar goes, and the cursor is back
+    os.write(2, b"cohmm: interrupted\n")
+    os._exit(128 + number)
+
+
+if __name__ == "__main__":
+    main()
