@@ -125,13 +125,12 @@ def offsets_of(lengths: Any, n: int) -> Ints:
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
-def check_many(n_symbols: int, n_observed: int) -> None:
+def check_many(n_symbols: int, n_observed: int, remedy: str) -> None:
     """Refuse numbers that would make a vocabulary far larger than the data."""
     if n_symbols > max(MANY_SYMBOLS, OBSERVED * n_observed):
         raise ValueError(
             f"the largest symbol is {n_symbols - 1}, which makes {n_symbols:,} symbols of "
-            f"{n_observed:,} observations: give symbols that are names as strings, or "
-            f"vocabulary=sorted(set(X)); n_symbols={n_symbols} if there are so many"
+            f"{n_observed:,} observations: {remedy}"
         )
 
 

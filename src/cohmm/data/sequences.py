@@ -31,6 +31,7 @@ from cohmm.data.values import Value, as_n_symbols, as_numbers, as_offsets, own, 
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, labels_for
 from cohmm.kernels.compiled import Ints
 
+LABELS = "if they are names, give them as strings, or their list as the vocabulary"
 Unseen = Literal["error", "missing"]
 
 
@@ -129,7 +130,7 @@ class Sequences(Value):
         offsets = offsets_of(lengths, len(codes))
         size = int(codes.max(initial=MISSING)) + 1 if labels is None else len(labels)
         if known is None and n_symbols is None:
-            check_many(size, len(codes))
+            check_many(size, len(codes), f"{LABELS}, or n_symbols={size} if there are so many")
             size = max(size, 1)
         return cls._trusted(codes, offsets, size, labels)._in_terms_of(known, n_symbols, unseen)
 

@@ -69,7 +69,7 @@ def count_pieces(
         n = max(coder.n_symbols, 1)
         n_observed += len(piece.codes)
         if coder.vocabulary is None:
-            check_many(n, n_observed)
+            check_many(n, n_observed, "without integers (--integers) they are labels")
         pairs.add(_pairs(piece, before, n, lags))
         if triples:
             threes.add(_triples(piece, before, n))

@@ -19,7 +19,7 @@ from cohmm.data.readers.layout import Layout
 from cohmm.data.readers.places import DELIMITERS, place
 from cohmm.data.readers.source import Progress, Source
 from cohmm.data.values import shown
-from cohmm.kernels.quotes import BEGIN, QUOTED, follow_quotes
+from cohmm.kernels.quotes import BEGIN, PLAIN, QUOTED, follow_quotes
 
 BLOCK = 2**23  # bytes at a time; a row must fit
 
@@ -111,14 +111,18 @@ class _Quotes(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        size = self._file.readinto(buffer)
-        data = np.frombuffer(buffer, np.uint8, size) if size else np.empty(0, np.uint8)
-        if not follow_quotes(data, self._delimiter, self._state):
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        known = 0
+        if self._state[0] in (BEGIN, PLAIN) and b'"' not in data:  # its last byte says it all
+            known = max(len(data) - 1, 0)
+            self._state[1] += data.count(b"\n", 0, known)
+        rest = np.frombuffer(data, np.uint8)[known:]
+        if not follow_quotes(rest, self._delimiter, self._state):
             raise self.error(f"closes in line {self._state[1]}, in the midst of a cell")
-        if not size and self.is_open:
+        if not data and self.is_open:
             raise self.error("does not close")
-        return size
+        return data
 
     @property
     def is_open(self) -> bool:
