@@ -192,8 +192,8 @@ def test_one_value_in_many_shapes(weather):
     y, lengths = [0, 1, 2, 1, 0], [3, 2]
     expected = weather.log_likelihood(y, lengths)
     for data in (
-        (y, lengths),
         [y[:3], y[3:]],
+        (y[:3], y[3:]),
         Sequences.of(y, lengths),
         Sequences.of(y, lengths, n_symbols=3),
     ):

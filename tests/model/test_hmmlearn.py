@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hmmlearn.hmm import CategoricalHMM
 
-from cohmm import HMM
+from cohmm import HMM, Sequences
 from tests import laws, oracles
 from tests.laws import close
 from tests.strategies import random_model
@@ -107,7 +107,7 @@ def assert_every_answer_agrees(theirs: CategoricalHMM, X: np.ndarray, lengths=No
     places = np.arange(len(codes))
     close(posterior[places, states], posterior[places, their_states], 1e-9)
     np.testing.assert_allclose(by_map, log_probability(states), rtol=1e-12)
-    laws.viterbi_is_at_least(ours, (codes, lengths or [len(codes)]), by_map)
+    laws.viterbi_is_at_least(ours, Sequences.of(codes, lengths, n_symbols=ours.n_symbols), by_map)
     return ours
 
 

@@ -4,6 +4,7 @@
 chains that forget do not.
 """
 
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,10 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm import HMM
-from cohmm.model import inference
+from cohmm.model import decoding, joints
 from tests import laws, oracles
 from tests.laws import close
-from tests.strategies import distributions, models, random_model, sequences_of, with_gaps
+from tests.strategies import (
+    are_no_column,
+    distributions,
+    models,
+    random_model,
+    sequences_of,
+    with_gaps,
+)
 
 WHOLE = 10**9
 
@@ -26,7 +34,7 @@ class Route:
 
     def __init__(self) -> None:
         self.repeated = 0
-        self.settle = inference._settle
+        self.settle = joints.settle
 
     def __call__(self, joints, given_, found, again, *how) -> None:
         def counted(joint: int) -> None:
@@ -39,11 +47,11 @@ class Route:
 @contextmanager
 def blocks_of(size: int, warm_up: int = 1) -> Iterator[Route]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inference, "LONG_BLOCK", size)
-        patch.setattr(inference, "SHORT_BLOCK", size)
-        patch.setattr(inference, "WARM_UP", warm_up)
+        patch.setattr(joints, "LONG_BLOCK", size)
+        patch.setattr(joints, "SHORT_BLOCK", size)
+        patch.setattr(joints, "WARM_UP", warm_up)
         route = Route()
-        patch.setattr(inference, "_settle", route)
+        patch.setattr(joints, "settle", route)
         yield route
 
 
@@ -114,6 +122,66 @@ def test_impossible_places_are_found_in_blocks(model, data):
             close(log_prob, true)
 
 
+# -- back-pointers in stretches --------------------------------------------------------------
+
+
+def decode_in_stretches(model: HMM, y, n_bytes: int) -> tuple[float, np.ndarray]:
+    with pytest.MonkeyPatch.context() as patch, blocks_of(3):
+        patch.setattr(decoding, "POINTERS", n_bytes)
+        return model.decode(y)
+
+
+@given(models(), st.data(), st.sampled_from([1, 64, 100]))
+def test_a_path_in_stretches_is_a_best_path(model, data, n_bytes):
+    (y,) = data.draw(sequences_of(model.n_symbols, most=1, longest=7))
+    best = oracles.best_probability(model, y)
+    if best == 0:
+        with pytest.raises(ValueError, match="has probability zero"):
+            decode_in_stretches(model, with_gaps([y]), n_bytes)
+        return
+    log_prob, states = decode_in_stretches(model, with_gaps([y]), n_bytes)
+    close(np.exp(log_prob), best)
+    close(oracles.path_probability(model, y, states.tolist()), best)
+
+
+@pytest.mark.parametrize("n_states", [2, 9, 300])
+def test_stretches_do_not_matter(n_states):
+    model = random_model(n_states, 5, seed=2)
+    y, _ = model.sample(1000, random_state=0)
+    expected = model.decode(y)[0]
+    for n_bytes in (1, 5000, 10**6):
+        log_prob, states = decode_in_stretches(model, y, n_bytes)
+        close(log_prob, expected)
+        close(oracles.path_log_probability(model, y, states), expected)
+
+
+# -- the most probable state at each place ---------------------------------------------------
+
+
+@given(models(), st.data())
+def test_the_best_states_are_those_of_the_posteriors(model, data):
+    sequences = data.draw(sequences_of(model.n_symbols, longest=14))
+    y = with_gaps([s for s in sequences if oracles.likelihood(model, s) > 0])
+    if not y or not are_no_column(y):
+        return
+    with blocks_of(3):
+        np.testing.assert_array_equal(
+            model.decode(y, algorithm="map")[1], model.posterior(y).argmax(axis=1)
+        )
+
+
+def test_best_states_take_no_memory_for_posteriors():
+    model = random_model(64, 4, seed=3)
+    y, _ = model.sample(200_000, random_state=0)
+    model.decode(y[:100], algorithm="map")  # compiled now
+    tracemalloc.start()
+    states = model.decode(y, algorithm="map")[1]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(states, model.posterior(y).argmax(axis=1))
+    assert peak < 8 * len(y) * 64 / 4  # of the posteriors of all symbols
+
+
 # -- the two routes -------------------------------------------------------------------------
 
 
@@ -129,7 +197,7 @@ def test_a_chain_that_forgets_repeats_nothing(asked):
 def test_the_usual_sizes_repeat_nothing_where_the_chain_forgets():
     model = random_model(4, 20, seed=1)
     y, _ = model.sample(100_000, random_state=0)
-    with blocks_of(inference.LONG_BLOCK, inference.WARM_UP) as route:
+    with blocks_of(joints.LONG_BLOCK, joints.WARM_UP) as route:
         model.log_likelihood(y)
         model.decode(y)
     assert route.repeated == 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cohmm import HMM
-from cohmm.model import inference
+from cohmm.model import inference, joints
 from tests import laws, oracles
 from tests.laws import close
 from tests.strategies import random_model
@@ -19,7 +19,7 @@ def assert_as_logarithms(model: HMM, y: list[int], tolerance: float = laws.EXACT
     true = oracles.log_likelihood(model, y)
     assert np.isfinite(true)
     close(model.log_likelihood(data), true, tolerance)
-    close(model.log_likelihoods([*data, [0], *data])[[0, 2]], [true, true], tolerance)
+    close(model.log_likelihoods([*data, [0, 0], *data])[[0, 2]], [true, true], tolerance)
     close(model.filter(data), oracles.log_filtered(model, y), tolerance)
     close(model.posterior(data), oracles.log_posterior(model, y), tolerance)
     total, counts = model.expected_counts(data)
@@ -63,8 +63,8 @@ def test_a_lost_component_wins_for_a_while():
 
 
 def test_a_lost_component_across_blocks(monkeypatch):
-    monkeypatch.setattr(inference, "LONG_BLOCK", 97)
-    monkeypatch.setattr(inference, "SHORT_BLOCK", 61)
+    monkeypatch.setattr(joints, "LONG_BLOCK", 97)
+    monkeypatch.setattr(joints, "SHORT_BLOCK", 61)
     model = HMM([0.5, 0.5], np.eye(2), [[0.9, 0.1], [0.1, 0.9]])
     assert_as_logarithms(model, [0] * 500 + [1] * 700)
     model = HMM([0.45, 0.45, 0.05, 0.05], TWO, EMISSION)

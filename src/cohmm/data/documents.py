@@ -12,11 +12,13 @@ from scipy import sparse
 
 from cohmm import storage
 from cohmm.data.sequences import Sequences
+from cohmm.data.values import Value, as_numbers, as_offsets, frozen, own, shown
+from cohmm.data.vocabulary import is_unicode
 from cohmm.kernels.compiled import Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Names(Sequence[str]):
+class Names(Value, Sequence[str]):
     """Where each document came from, in words for an error message.
 
     ``origins[which[d]]`` is a file, or a label; where ``rows[d]`` is not 0 it is followed by
@@ -31,10 +33,14 @@ class Names(Sequence[str]):
     rows: Ints
 
     def __post_init__(self) -> None:
-        if len(self.which) != len(self.rows):
-            raise ValueError(f"{len(self.which)} names have {len(self.rows)} rows")
-        if len(self.which) and not 0 <= self.which.min() <= self.which.max() < len(self.origins):
+        which, rows = as_numbers("which", self.which), as_numbers("rows", self.rows)
+        if len(which) != len(rows):
+            raise ValueError(f"{len(which)} names have {len(rows)} rows")
+        if len(which) and not 0 <= which.min() <= which.max() < len(self.origins):
             raise ValueError(f"names refer to {len(self.origins)} origins, from 0")
+        if len(rows) and not 0 <= rows.min() <= rows.max() < 2**63:
+            raise ValueError(f"rows must be from 0, not {rows.min()} to {rows.max()}")
+        self._set(tuple(map(str, self.origins)), own(which, np.int32), own(rows, np.int64))
 
     @classmethod
     def of(cls, names: Iterable[str]) -> Names:
@@ -57,11 +63,11 @@ class Names(Sequence[str]):
 
     def select(self, indices: Ints) -> Names:
         """The names of some documents."""
-        return Names(self.origins, self.which[indices], self.rows[indices])
+        return Names._trusted(self.origins, self.which[indices], self.rows[indices])
 
 
 @dataclass(frozen=True, eq=False)
-class Documents:
+class Documents(Value):
     """The words of documents, in their order.
 
     Parameters
@@ -94,29 +100,27 @@ class Documents:
     n_unknown: int = 0
 
     def __post_init__(self) -> None:
-        words, ends = np.asarray(self.symbols), np.asarray(self.offsets)
-        for name, array in (("symbols", words), ("offsets", ends)):
-            if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-                raise ValueError(f"{name} must be a list of whole numbers")
-        if not len(ends) or ends[0] or ends[-1] != len(words) or (np.diff(ends) < 0).any():
-            raise ValueError(f"offsets must rise from 0 to {len(words)}, the number of words")
+        words = as_numbers("symbols", self.symbols)
+        offsets = as_offsets(self.offsets, len(words), "document", empty=True)
         if len(words) and not 0 <= words.min() <= words.max() < len(self.vocabulary):
             raise ValueError(
                 f"the words are from {words.min()} to {words.max()}: the vocabulary has "
                 f"{len(self.vocabulary)}, from 0"
             )
-        for name, array in (
-            ("symbols", np.ascontiguousarray(words, np.int32)),
-            ("offsets", np.ascontiguousarray(ends, np.int64)),
-        ):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        if not all(isinstance(word, str) for word in self.vocabulary):
-            raise ValueError("the vocabulary must be of strings")
+        for place, word in enumerate(self.vocabulary):
+            if not isinstance(word, str) or not is_unicode(word):
+                raise ValueError(
+                    f"the vocabulary must be of strings; the one at {place} is {shown(word)}"
+                )
         if len(set(self.vocabulary)) < len(self.vocabulary):
             raise ValueError("the vocabulary has a word twice")
-        if self.names is not None and len(self.names) != len(self):
-            raise ValueError(f"there are {len(self.names)} names for {len(self)} documents")
+        if self.names is not None and len(self.names) != len(offsets) - 1:
+            raise ValueError(f"there are {len(self.names)} names for {len(offsets) - 1} documents")
+        if not isinstance(self.n_unknown, (int, np.integer)) or self.n_unknown < 0:
+            raise ValueError(
+                f"n_unknown must be a whole number from 0, not {shown(self.n_unknown)}"
+            )
+        self._set(own(words, np.int32), offsets, tuple(self.vocabulary))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -172,7 +176,7 @@ class Documents:
         """
         chosen = np.asarray(indices)
         if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-            raise ValueError(f"documents are selected by a list of numbers, not {indices!r}")
+            raise ValueError(f"documents are selected by a list of numbers, not {shown(indices)}")
         chosen = chosen.astype(np.int64)
         wrong = (chosen < 0) | (chosen >= len(self))
         if wrong.any():
@@ -181,7 +185,7 @@ class Documents:
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
         names = None if self.names is None else self.names.select(chosen)
-        return Documents(self.symbols[places], offsets, self.vocabulary, names)
+        return Documents._trusted(self.symbols[places], offsets, self.vocabulary, names)
 
     def split(self, share: float, random_state: Any = None) -> tuple[Documents, Documents]:
         """Two parts drawn at random, of which the first has ``share`` of the documents.
@@ -193,7 +197,7 @@ class Documents:
         (4, 1)
         """
         if not 0 < share < 1:
-            raise ValueError(f"share must be between 0 and 1, not {share!r}")
+            raise ValueError(f"share must be between 0 and 1, not {shown(share)}")
         first = round(share * len(self))
         if not 0 < first < len(self):
             raise ValueError(
@@ -224,8 +228,8 @@ class Documents:
         """The documents that have a word as `Sequences`, and which ones they are."""
         filled = np.flatnonzero(self.lengths)
         offsets = np.append(self.offsets[filled], self.n_words)
-        vocabulary = self.vocabulary or None
-        return Sequences(self.symbols, offsets, max(self.n_symbols, 1), vocabulary), filled
+        n, vocabulary = max(self.n_symbols, 1), self.vocabulary or None
+        return Sequences._trusted(self.symbols, offsets, n, vocabulary), filled
 
     def __eq__(self, other: object) -> bool:
         """Whether words, their order and the vocabulary agree; names do not count."""
@@ -260,6 +264,7 @@ class Documents:
     def load(cls, path: str | os.PathLike[str]) -> Documents:
         """Read documents that `save` wrote."""
         header, arrays = storage.load(path, "documents")
+        frozen(arrays)
 
         def build() -> Documents:
             names = None

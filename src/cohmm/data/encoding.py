@@ -8,24 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.vocabulary import Vocabulary, codes_in, in_order
+from cohmm.data.values import LARGEST_CODE, as_numbers, listed, shown
+from cohmm.data.vocabulary import Vocabulary, codes_in, in_order, is_unicode
 from cohmm.kernels.compiled import Ints
 
 MISSING = -1
-LARGEST_CODE = 2**31 - 2
-
-
-def pair_of_data_and_lengths(X: Any, lengths: Any) -> tuple[Any, Any]:
-    """``(y, lengths)`` given as one argument."""
-    if lengths is None and isinstance(X, tuple) and len(X) == 2:
-        data, sizes = X
-        try:
-            sizes = np.asarray(sizes)
-            if sizes.ndim == 1 and sizes.dtype.kind in "iu" and int(sizes.sum()) == len(data):
-                return data, sizes
-        except (TypeError, ValueError):
-            pass
-    return X, lengths
+MANY_SYMBOLS = 2**20  # tables of so many symbols are small
+OBSERVED = 64  # so many symbols for each observation are a mistake
 
 
 def _is_column(value: Any) -> bool:
@@ -48,7 +37,10 @@ def _is_missing(value: Any) -> bool:
 def flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
     """One flat column for all sequences, and the lengths if they are known."""
     if isinstance(X, (str, bytes)):
-        raise ValueError(f"{X[:20]!r} is a single string: pass list(text), or a list of labels")
+        raise ValueError(
+            f"{shown(X)} is a single string: characters=True reads it symbol by symbol; or pass a "
+            "list of labels"
+        )
     if _is_column(X):
         return combined(_arrow_array(X)), lengths
     if hasattr(X, "tocsr"):
@@ -70,22 +62,23 @@ def flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
         raise ValueError("there is no data: X is empty")
     if all(_is_scalar(item) for item in items):
         return items, lengths
-    if lengths is not None and not all(np.ndim(item) == 1 and len(item) == 1 for item in items):
+    flat, sizes = _concatenate(items)
+    if all(size == 1 for size in sizes):  # hmmlearn's (n, 1) as nested lists
+        return flat, lengths
+    if lengths is not None:
         raise ValueError("X is a list of sequences, which have their lengths: leave out lengths")
-    if lengths is not None:  # hmmlearn's (n, 1) as nested lists
-        return [item[0] for item in items], lengths
-    return _concatenate(items)
+    return flat, sizes
 
 
-def _concatenate(items: list[Any]) -> tuple[Any, Any]:
+def _concatenate(items: list[Any]) -> tuple[Any, list[int]]:
     pieces = []
     for s, item in enumerate(items):
         if _is_scalar(item):
-            raise ValueError(f"X mixes sequences and symbols: item {s} is {item!r}")
+            raise ValueError(f"X mixes sequences and symbols: item {s} is {shown(item)}")
         if not hasattr(item, "__len__") or (isinstance(item, np.ndarray) and not item.ndim):
             item = _listed(item)
         piece, inner = flatten(item, None) if len(item) else ([], None)
-        if inner is not None and max(inner) > 1:
+        if inner is not None:
             raise ValueError(f"item {s} of X is a list of sequences itself, not one of symbols")
         pieces.append(piece.to_pylist() if isinstance(piece, pa.Array) else piece)
     lengths = [len(piece) for piece in pieces]
@@ -96,12 +89,21 @@ def _concatenate(items: list[Any]) -> tuple[Any, Any]:
     return [symbol for piece in lists for symbol in piece], lengths
 
 
+def column_as_list(values: Any) -> list[Any]:
+    """What an array, a list or a column holds, as plain values."""
+    if isinstance(values, np.ndarray):
+        return list(values.ravel().tolist())
+    return (
+        list(combined(_arrow_array(values)).to_pylist()) if _is_column(values) else _listed(values)
+    )
+
+
 def _listed(values: Any) -> list[Any]:
     try:
         return list(values)
     except TypeError:
         raise ValueError(
-            f"cannot read sequences from {type(values).__name__}: {values!r}"
+            f"cannot read sequences from {type(values).__name__}: {shown(values)}"
         ) from None
 
 
@@ -111,54 +113,97 @@ def offsets_of(lengths: Any, n: int) -> Ints:
         raise ValueError("there is no data: X has no symbols")
     if lengths is None:
         return np.array([0, n])
-    sizes = np.atleast_1d(np.asarray(list(lengths) if isinstance(lengths, Iterator) else lengths))
-    if sizes.ndim != 1 or sizes.dtype.kind not in "iu":
-        raise ValueError(f"lengths must be a list of whole numbers, not {lengths!r}")
+    given = list(lengths) if isinstance(lengths, Iterator) else lengths
+    sizes = as_numbers("lengths", given if np.iterable(given) else [given])
     if (sizes < 1).any():
         s = int(np.argmax(sizes < 1))
         what = "empty" if sizes[s] == 0 else f"of length {sizes[s]}"
         raise ValueError(f"sequence {s} is {what}: every sequence needs a symbol")
-    if sizes.sum() != n:
-        raise ValueError(f"lengths sum to {sizes.sum()}, but X has {n} symbols")
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    # A sum of doubles does not overflow, and is exact where it is as small as n.
+    if sizes.sum(dtype=np.float64) != n:
+        raise ValueError(f"lengths sum to {sum(sizes.tolist()):,}, but X has {n:,} symbols")
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
-def encode(flat: Any) -> tuple[Ints, Vocabulary | None]:
-    """Codes of a flat column, and the vocabulary where the symbols are labels."""
+def check_many(n_symbols: int, n_observed: int, remedy: str) -> None:
+    """Refuse numbers that would make a vocabulary far larger than the data."""
+    if n_symbols > max(MANY_SYMBOLS, OBSERVED * n_observed):
+        raise ValueError(
+            f"the largest symbol is {n_symbols - 1}, which makes {n_symbols:,} symbols of "
+            f"{n_observed:,} observations: {remedy}"
+        )
+
+
+def encode(flat: Any, as_labels: bool = False) -> tuple[Ints, Vocabulary | None]:
+    """Codes of a flat column, and the vocabulary where the symbols are labels.
+
+    Whole numbers from 0 are their own codes.  With ``as_labels`` other whole numbers are labels,
+    and so are numbers among strings.
+    """
     if isinstance(flat, (pa.Array, pa.ChunkedArray)):
-        return _encode_arrow(combined(flat))
-    if isinstance(flat, np.ma.MaskedArray) and flat.dtype.kind in "iufb":
-        missing = np.ma.getmaskarray(flat)
-        if flat.dtype.kind == "f":
-            missing = missing | np.isnan(flat.data)
-        return _codes_of_numbers(flat.data, missing), None
+        return _encode_arrow(combined(flat), as_labels)
     if isinstance(flat, np.ndarray) and flat.dtype.kind in "iufb":
-        return _codes_of_numbers(flat, np.isnan(flat) if flat.dtype.kind == "f" else None), None
+        missing = np.ma.getmaskarray(flat) if isinstance(flat, np.ma.MaskedArray) else None
+        numbers = np.ma.getdata(flat)
+        if flat.dtype.kind == "f":
+            nan = np.isnan(numbers)
+            missing = nan if missing is None else missing | nan
+        return _encode_numbers(numbers, missing, as_labels)
     items = flat.tolist() if isinstance(flat, np.ndarray) else list(flat)
     missing = np.fromiter((_is_missing(item) for item in items), bool, len(items))
     present = [item for item, gone in zip(items, missing, strict=True) if not gone]
-    if all(isinstance(item, (int, float, np.number, np.bool_)) for item in present):
+    if as_labels and not all(isinstance(item, str) for item in present):
+        return _encode_mixed(items, missing)
+    if all(_is_number(item) for item in present):
         numbers = np.zeros(len(items), np.result_type(*{type(item) for item in present}, np.int64))
         try:
             numbers[~missing] = present
         except OverflowError:
             place = next(p for p, item in enumerate(items) if abs(item or 0) > LARGEST_CODE)
             raise _wrong_number(items[place], place) from None
-        return _codes_of_numbers(numbers, missing), None
+        return _encode_numbers(numbers, missing, False)
     for place, item in enumerate(items):
         if not missing[place] and not isinstance(item, str):
-            number = isinstance(item, (int, float, np.number, np.bool_))
-            why = "a number among labels" if number else "neither number nor string"
-            raise ValueError(f"symbol {item!r} at position {place} is {why}")
-    return _encode_arrow(
-        pa.array(
-            [None if gone else str(item) for item, gone in zip(items, missing, strict=True)],
-            pa.string(),
-        )
-    )
+            why = "a number among labels" if _is_number(item) else "neither number nor string"
+            raise ValueError(f"symbol {shown(item)} at position {place} is {why}")
+    strings = [None if gone else str(item) for item, gone in zip(items, missing, strict=True)]
+    try:
+        return _encode_arrow(pa.array(strings, pa.large_string()))
+    except UnicodeEncodeError:
+        place = next(p for p, text in enumerate(strings) if text and not is_unicode(text))
+        raise ValueError(
+            f"symbol {shown(strings[place])} at position {place} is not Unicode text"
+        ) from None
 
 
-def _encode_arrow(column: pa.Array) -> tuple[Ints, Vocabulary | None]:
+def _is_number(item: Any) -> bool:
+    return isinstance(item, (int, float, np.integer, np.floating, np.bool_))
+
+
+def _encode_mixed(items: list[Any], missing: np.ndarray) -> tuple[Ints, Vocabulary | None]:
+    """Codes of strings and numbers, whatever their size, as labels."""
+    labels = [
+        None if gone else _label(*item)
+        for item, gone in zip(enumerate(items), missing, strict=True)
+    ]
+    vocabulary = in_order({label for label in labels if label is not None})
+    places = {label: code for code, label in enumerate(vocabulary)} | {None: MISSING}
+    return np.fromiter(
+        (places[label] for label in labels), np.int32, len(labels)
+    ), vocabulary or None
+
+
+def _label(place: int, item: Any) -> str | int:
+    if isinstance(item, str):
+        return str(item)
+    if not _is_number(item):
+        raise ValueError(f"symbol {shown(item)} at position {place} is neither number nor string")
+    if isinstance(item, (float, np.floating)) and not item.is_integer():
+        raise _wrong_number(item, place)
+    return int(item)
+
+
+def _encode_arrow(column: pa.Array, as_labels: bool = False) -> tuple[Ints, Vocabulary | None]:
     column = decoded(column)
     if pa.types.is_null(column.type):
         column = column.cast(pa.int64())
@@ -169,7 +214,7 @@ def _encode_arrow(column: pa.Array) -> tuple[Ints, Vocabulary | None]:
         if column.null_count and not pa.types.is_floating(kind):
             filled = column.cast(pa.int64()) if pa.types.is_boolean(kind) else column
             numbers = filled.fill_null(0).to_numpy(zero_copy_only=False)
-        return _codes_of_numbers(numbers, missing), None
+        return _encode_numbers(numbers, missing, as_labels)
     if not (
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     ):
@@ -184,28 +229,37 @@ def _encode_arrow(column: pa.Array) -> tuple[Ints, Vocabulary | None]:
     return places[indices], vocabulary
 
 
-def _codes_of_numbers(numbers: np.ndarray, missing: np.ndarray | None) -> Ints:
-    """int32 codes of whole numbers from 0, with -1 where missing."""
+def _encode_numbers(
+    numbers: np.ndarray, missing: np.ndarray | None, as_labels: bool
+) -> tuple[Ints, Vocabulary | None]:
+    """int32 codes of whole numbers, with -1 where missing; labels where they are no codes."""
+    if numbers.dtype == np.float16:  # in which the largest code is infinite
+        numbers = numbers.astype(np.float32)
     present = numbers if missing is None else np.where(missing, 0, numbers)
     whole = numbers.dtype.kind != "f"
+    labels = None
     # Extremes need no array of the size of the data; that is made only to say what is wrong.
     if not (whole and len(present) and present.min() >= 0 and present.max() <= LARGEST_CODE):
-        wrong = (present < 0) | (present > LARGEST_CODE)
+        outside = (present < 0) | (present > LARGEST_CODE)
+        wrong = outside & (not as_labels)
         if not whole:
-            wrong |= present != np.floor(present)
+            wrong |= ~np.isfinite(present) | (present != np.floor(present))
         if wrong.any():
             place = int(np.argmax(wrong))
             raise _wrong_number(numbers[place].item(), place)
+        if outside.any():
+            distinct, present = np.unique(present, return_inverse=True)
+            labels = tuple(map(int, distinct.tolist()))
     codes = present.astype(np.int32)
     if missing is not None:
         codes[missing] = MISSING
-    return codes
+    return codes, labels
 
 
 def _wrong_number(value: Any, place: int) -> ValueError:
     why = "negative" if value < 0 else "too large" if value > LARGEST_CODE else "not whole"
     return ValueError(
-        f"symbol {value!r} at position {place} is {why}: symbols are whole numbers from 0 "
+        f"symbol {shown(value)} at position {place} is {why}: symbols are whole numbers from 0 "
         "(None, NaN or a masked array for a missing one), or strings"
     )
 
@@ -251,9 +305,7 @@ def arrow_table(frame: Any, names: Sequence[str]) -> pa.Table:
     columns = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
     for name in names:
         if name not in columns:
-            raise ValueError(
-                f"there is no column {name!r}; there are {', '.join(map(str, columns)) or 'none'}"
-            )
+            raise ValueError(f"there is no column {shown(name)}; there are {listed(columns)}")
     if isinstance(frame, pa.Table):
         return frame.select(list(dict.fromkeys(names)))
     return pa.table({name: _arrow_array(frame[name]) for name in names})

@@ -19,6 +19,7 @@ from cohmm.data.readers.places import place
 from cohmm.data.readers.reading import Notice, read_pieces
 from cohmm.data.readers.source import Paths, Progress, Source, find_sources, total_bytes
 from cohmm.data.sequences import Sequences, Unseen
+from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary
 from cohmm.kernels.compiled import Ints
 
@@ -108,7 +109,7 @@ def _read(
 ) -> Iterator[Sequences]:
     pieces = read_pieces(sources, layout, coder, batch_size, progress, notice)
     for piece in in_whole_sequences(pieces, batch_size):
-        yield FileSequences(
+        yield FileSequences._trusted(
             piece.codes,
             piece.offsets,
             coder.n_symbols,
@@ -128,7 +129,7 @@ def coder_of(
     vocabulary: Iterable[Any] | None, n_symbols: int | None, integers: bool, unseen: Unseen
 ) -> Coder:
     if unseen not in ("error", "missing"):
-        raise ValueError(f"unseen must be 'error' or 'missing', not {unseen!r}")
+        raise ValueError(f"unseen must be 'error' or 'missing', not {shown(unseen)}")
     if vocabulary is None:
         return Numbers(n_symbols, unseen) if integers or n_symbols is not None else Labels()
     if integers or n_symbols is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cohmm.data.values import shown
 from cohmm.kernels.compiled import Ints
 from cohmm.kernels.document_words import count_documents
 
@@ -27,11 +28,11 @@ class Pruning:
             if not (share or _is_count(value)):
                 raise ValueError(
                     f"{name} must be a number of documents from 1 (a whole number), or a share "
-                    f"of them from 0.0 to 1.0, not {value!r}"
+                    f"of them from 0.0 to 1.0, not {shown(value)}"
                 )
         if self.max_features is not None and not _is_count(self.max_features):
             raise ValueError(
-                f"max_features must be a whole number from 1, not {self.max_features!r}"
+                f"max_features must be a whole number from 1, not {shown(self.max_features)}"
             )
 
     def places(
@@ -48,7 +49,9 @@ class Pruning:
         count_documents(symbols, offsets, frequencies, np.full(len(words), -1, np.int64))
         kept = np.fromiter((word not in self.stop_words for word in words), bool, len(words))
         if not kept.any():
-            raise ValueError(f"no word is left: stop_words drops all of them, {words[0]!r} too")
+            raise ValueError(
+                f"no word is left: stop_words drops all of them, {shown(words[0])} too"
+            )
         for name, limit in (("max_df", self.max_df), ("min_df", self.min_df)):
             most = limit if _is_count(limit) else limit * n_documents
             below = frequencies <= most if name == "max_df" else frequencies >= most
@@ -56,10 +59,10 @@ class Pruning:
                 common = int(np.argmax(np.where(kept, frequencies, -1)))
                 least = int(frequencies[kept].min())
                 raise ValueError(
-                    f"no word is left: {name}={limit!r} drops the last "
+                    f"no word is left: {name}={shown(limit)} drops the last "
                     f"{np.count_nonzero(kept):,}; they are in {least:,} to "
-                    f"{frequencies[common]:,} of {n_documents:,} documents, {words[common]!r} in "
-                    "the most"
+                    f"{frequencies[common]:,} of {n_documents:,} documents, "
+                    f"{shown(words[common])} in the most"
                 )
             kept &= below
         chosen = sorted(np.flatnonzero(kept), key=words.__getitem__)
@@ -85,15 +88,18 @@ def as_stop_words(stop_words: Any) -> frozenset[str]:
     if isinstance(stop_words, str):
         if stop_words != "english":
             raise ValueError(
-                f"stop_words must be 'english' or a list of words, not the string {stop_words!r}"
+                "stop_words must be 'english' or a list of words, not the string "
+                f"{shown(stop_words)}"
             )
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
         return frozenset(ENGLISH_STOP_WORDS)
     if not isinstance(stop_words, Iterable):
-        raise ValueError(f"stop_words must be 'english' or a list of words, not {stop_words!r}")
+        raise ValueError(
+            f"stop_words must be 'english' or a list of words, not {shown(stop_words)}"
+        )
     words = list(stop_words)
     for word in words:
         if not isinstance(word, str):
-            raise ValueError(f"stop_words has {word!r}: it is a list of words")
+            raise ValueError(f"stop_words has {shown(word)}: it is a list of words")
     return frozenset(map(str, words))

@@ -10,25 +10,33 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cohmm.data.characters import (
+    are_characters,
+    encode_characters,
+    hint_at_characters,
+    hint_at_unseen,
+)
 from cohmm.data.encoding import (
     MISSING,
     arrow_table,
+    check_many,
     combined,
     decoded,
     encode,
     flatten,
     offsets_of,
-    pair_of_data_and_lengths,
     ranks,
 )
-from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in
+from cohmm.data.values import Value, as_n_symbols, as_numbers, as_offsets, own, shown
+from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, labels_for
 from cohmm.kernels.compiled import Ints
 
+LABELS = "if they are names, give them as strings, or their list as the vocabulary"
 Unseen = Literal["error", "missing"]
 
 
 @dataclass(frozen=True, eq=False)
-class Sequences:
+class Sequences(Value):
     """Sequences of symbols, one after the other.
 
     Parameters
@@ -56,8 +64,18 @@ class Sequences:
     vocabulary: Vocabulary | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.symbols, self.offsets):
-            array.setflags(write=False)
+        n = as_n_symbols(self.n_symbols)
+        symbols = as_numbers("symbols", self.symbols)
+        if not len(symbols):
+            raise ValueError("there is no data: symbols is empty")
+        if not (symbols.min() >= MISSING and symbols.max() < n):
+            place = int(np.argmax((symbols < MISSING) | (symbols >= n)))
+            raise ValueError(
+                f"symbol {symbols[place]} at position {place}: symbols are from 0 to {n - 1}, "
+                "and -1 is a missing one"
+            )
+        offsets = as_offsets(self.offsets, len(symbols), "sequence")
+        self._set(own(symbols, np.int32), offsets, n, labels_for(n, self.vocabulary))
 
     @classmethod
     def of(
@@ -68,43 +86,53 @@ class Sequences:
         vocabulary: Iterable[Any] | None = None,
         n_symbols: int | None = None,
         unseen: Unseen = "error",
+        characters: bool = False,
     ) -> Sequences:
         """Read sequences from ``X``.
 
         Parameters
         ----------
         X : Sequences, array, list, column
-            A 1-D array or list, or hmmlearn's (n, 1) array, is one sequence, or several
-            if ``lengths`` says so; a list of lists or arrays is several.  Symbols are whole
-            numbers from 0, or labels, of which a vocabulary is learned.  None, NaN and masked
-            elements are missing.  A pandas, polars or pyarrow column is read as a list is
-            (`from_frame` groups rows by a key).
+            A 1-D array or list, or hmmlearn's (n, 1) array, also as a list of one-element
+            lists, is one sequence, or several if ``lengths`` says so; any other list of lists or
+            arrays is several.  Symbols are whole numbers from 0, or labels, of which a vocabulary
+            is learned.  None, NaN and masked elements are missing.  A pandas, polars or pyarrow
+            column is read as a list is (`from_frame` groups rows by a key).
         lengths : list of int, optional
             The length of every sequence in ``X``.
         vocabulary : list of labels, optional
-            Known labels, instead of a learned vocabulary.
+            Known labels, instead of a learned vocabulary; whole numbers among them may be any.
         n_symbols : int, optional
             How many symbols there are, where they are numbers; default: the largest plus one.
         unseen : "error" or "missing"
             What a symbol outside of ``vocabulary`` or ``n_symbols`` is.
+        characters : bool
+            Read strings symbol by symbol: ``X`` is one, or a list of them, a sequence each.  With a
+            vocabulary of single characters a string that stands alone is read so in any case.
+
+        >>> Sequences.of(["ACGT", "ACG"], characters=True).labels()
+        [['A', 'C', 'G', 'T'], ['A', 'C', 'G']]
         """
         if unseen not in ("error", "missing"):
-            raise ValueError(f"unseen must be 'error' or 'missing', not {unseen!r}")
+            raise ValueError(f"unseen must be 'error' or 'missing', not {shown(unseen)}")
         known = None if vocabulary is None else as_vocabulary(vocabulary)
         if isinstance(X, Sequences):
             if lengths is not None:
                 raise ValueError("Sequences know their lengths: leave out lengths")
             return X._in_terms_of(known, n_symbols, unseen)
-        X, lengths = pair_of_data_and_lengths(X, lengths)
-        flat, lengths = flatten(X, lengths)
-        codes, labels = encode(flat)
-        offsets = offsets_of(lengths, len(codes))
-        if labels is None:
-            size = int(codes.max(initial=-1)) + 1
-            value = cls(codes, offsets, max(size, 1) if n_symbols is None else size)
+        if characters or (isinstance(X, str) and known and are_characters(known)):
+            codes, labels, lengths = encode_characters(X, lengths)
         else:
-            value = cls(codes, offsets, len(labels), labels)
-        return value._in_terms_of(known, n_symbols, unseen)
+            flat, lengths = flatten(X, lengths)
+            codes, labels = encode(flat, as_labels=known is not None)
+            if labels is not None and known is lengths is None and len(labels) == len(codes):
+                hint_at_characters(labels)
+        offsets = offsets_of(lengths, len(codes))
+        size = int(codes.max(initial=MISSING)) + 1 if labels is None else len(labels)
+        if known is None and n_symbols is None:
+            check_many(size, len(codes), f"{LABELS}, or n_symbols={size} if there are so many")
+            size = max(size, 1)
+        return cls._trusted(codes, offsets, size, labels)._in_terms_of(known, n_symbols, unseen)
 
     @classmethod
     def joined(cls, parts: list[Sequences]) -> Sequences:
@@ -119,7 +147,7 @@ class Sequences:
         lengths = np.concatenate([part.lengths for part in parts])
         symbols = np.concatenate([part.symbols for part in parts])
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        return cls(symbols, offsets, parts[0].n_symbols, parts[0].vocabulary)
+        return Sequences._trusted(symbols, offsets, parts[0].n_symbols, parts[0].vocabulary)
 
     @classmethod
     def from_frame(
@@ -147,12 +175,16 @@ class Sequences:
         lengths = None
         if order is not None:
             if table[order].null_count:
-                raise ValueError(f"the column {order!r} has an empty cell: its row has no order")
+                raise ValueError(
+                    f"the column {shown(order)} has an empty cell: its row has no order"
+                )
             rows = pc.sort_indices(ranks(combined(table[order]))).to_numpy()
         if group is not None:
             if table[group].null_count:
                 place = int(np.flatnonzero(table[group].is_null().to_numpy())[0])
-                raise ValueError(f"the column {group!r} is empty in row {place}: whose row is it?")
+                raise ValueError(
+                    f"the column {shown(group)} is empty in row {place}: whose row is it?"
+                )
             keys = decoded(combined(table[group])).dictionary_encode().indices.to_numpy()
             rows = rows[np.argsort(keys[rows], kind="stable")]
             lengths = np.bincount(keys)
@@ -213,42 +245,43 @@ class Sequences:
         self, vocabulary: Vocabulary | None, n_symbols: int | None, unseen: Unseen
     ) -> Sequences:
         """The same sequences in a given vocabulary, or with a given number of symbols."""
-        if vocabulary is None:
-            if n_symbols is None:
-                return self
-            if not isinstance(n_symbols, (int, np.integer)) or n_symbols < 1:
-                raise ValueError(f"n_symbols must be a whole number from 1, not {n_symbols!r}")
+        if vocabulary is not None and vocabulary == self.vocabulary:
+            return self
+        if vocabulary is not None:
+            codes, size = self._codes_in(vocabulary), len(vocabulary)
+            known = f"the vocabulary has {size:,} labels, {shown(vocabulary[0])} among them"
+        elif n_symbols is not None:
+            codes, size = self.symbols, as_n_symbols(n_symbols)
+            known = f"symbols must be from 0 to {size - 1}"
             if self.vocabulary is not None:
                 raise ValueError(
-                    f"symbols must be whole numbers from 0 to {n_symbols - 1}, "
-                    f"not labels such as {self.vocabulary[0]!r}"
+                    f"symbols must be whole numbers from 0 to {size - 1}, "
+                    f"not labels such as {shown(self.vocabulary[0])}"
                 )
-            outside = self.symbols >= n_symbols
-            codes = self.symbols
-            name = f"symbols must be from 0 to {n_symbols - 1}"
-            if outside.any():
-                codes = np.where(outside, np.int32(MISSING), codes)
-            size = n_symbols
+            if size < self.n_symbols:
+                codes = np.where(codes < size, codes, np.int32(MISSING))
         else:
-            if vocabulary == self.vocabulary:
-                return self
-            own, codes = self.vocabulary, self.symbols
-            if own is None and self.n_symbols > len(codes):  # few of many numbers occur
-                numbers, codes = np.unique(codes, return_inverse=True)
-                own = tuple(numbers.tolist())
-            elif own is None:
-                own = tuple(range(self.n_symbols))
-            places = np.append(codes_in(own, vocabulary), np.int32(MISSING))
-            codes = np.where(self.symbols == MISSING, np.int32(MISSING), places[codes])
+            return self
+        if unseen == "error" and codes is not self.symbols:
             outside = (codes == MISSING) & (self.symbols != MISSING)
-            name = f"the vocabulary has {len(vocabulary)} labels, {vocabulary[0]!r} among them"
-            size = len(vocabulary)
-        if unseen == "error" and outside.any():
-            position = int(np.argmax(outside))
-            code = int(self.symbols[position])
-            label = self.vocabulary[code] if self.vocabulary else code
-            raise ValueError(
-                f"unseen symbol {label!r} ({self.place_of(position)}): {name}; "
-                "unseen='missing' treats it as a missing observation"
-            )
-        return Sequences(codes, self.offsets, size, vocabulary)
+            if outside.any():
+                position = int(np.argmax(outside))
+                code = int(self.symbols[position])
+                label = self.vocabulary[code] if self.vocabulary else code
+                raise ValueError(
+                    f"unseen symbol {shown(label)} ({self.place_of(position)}): {known}; "
+                    "unseen='missing' treats it as a missing observation"
+                    + hint_at_unseen(label, vocabulary)
+                )
+        return Sequences._trusted(codes, self.offsets, size, vocabulary)
+
+    def _codes_in(self, vocabulary: Vocabulary) -> Ints:
+        """The symbols as places in another vocabulary, -1 where it does not have them."""
+        own, codes = self.vocabulary, self.symbols
+        if own is None and self.n_symbols > len(codes):  # few of many numbers occur
+            numbers, codes = np.unique(codes, return_inverse=True)
+            own = tuple(numbers.tolist())
+        elif own is None:
+            own = tuple(range(self.n_symbols))
+        places = np.append(codes_in(own, vocabulary), np.int32(MISSING))
+        return np.where(self.symbols == MISSING, np.int32(MISSING), places[codes])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
@@ -14,20 +13,18 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
+from cohmm.data.characters import TextWarning as TextWarning
 from cohmm.data.documents import Documents, Names
 from cohmm.data.pruning import Pruning, as_stop_words
 from cohmm.data.readers.document_files import Trace, decoded, documents_at, whole_file
 from cohmm.data.readers.source import STANDARD_INPUT
 from cohmm.data.tokens import TOKEN_PATTERN, UNKNOWN, Analyzer, WordCodes, as_analyzer
+from cohmm.data.values import shown
 from cohmm.data.vocabulary import as_vocabulary, codes_in
 from cohmm.kernels.document_words import recode
 
 BATCH = 2**22  # characters at a time
 MOST_DOCUMENTS = 2**14  # at a time, so that progress is told of
-
-
-class TextWarning(UserWarning):
-    """Something about documents that their owner should know."""
 
 
 def read_documents(
@@ -93,9 +90,11 @@ def read_documents(
     pruning = Pruning(as_stop_words(stop_words), min_df, max_df, max_features)
     cut = as_analyzer(analyzer, token_pattern, lowercase)
     try:
-        codecs.lookup(encoding)
-    except (LookupError, TypeError):
-        raise ValueError(f"there is no encoding {encoding!r}; try 'utf-8' or 'latin-1'") from None
+        "a".encode(encoding)
+    except (LookupError, TypeError, ValueError):
+        raise ValueError(
+            f"there is no encoding {shown(encoding)}; try 'utf-8' or 'latin-1'"
+        ) from None
     if isinstance(X, Documents):
         if known is None or known == X.vocabulary:
             return X
@@ -133,14 +132,16 @@ def _result(
     left = recode(symbols, offsets, places)
     # Names are of use only where every document has one: not where some were strings.
     named = names if len(names) == len(codes) else None
-    return Documents(symbols[:left].copy(), offsets, vocabulary, named, n_unknown)
+    return Documents._trusted(symbols[:left].copy(), offsets, vocabulary, named, n_unknown)
 
 
 def _in_terms_of(documents: Documents, vocabulary: tuple[str, ...]) -> Documents:
     symbols, offsets = documents.symbols.copy(), documents.offsets.copy()
     left = recode(symbols, offsets, codes_in(documents.vocabulary, vocabulary))
     n_unknown = documents.n_unknown + len(symbols) - left
-    return Documents(symbols[:left].copy(), offsets, vocabulary, documents.names, n_unknown)
+    return Documents._trusted(
+        symbols[:left].copy(), offsets, vocabulary, documents.names, n_unknown
+    )
 
 
 def _add(
@@ -178,7 +179,7 @@ def _documents(
         yield from documents_at(os.fspath(X), encoding, column, trace)
         return
     if column is not None:
-        raise ValueError(f"column={column!r} is for a file: give its path as X")
+        raise ValueError(f"column={shown(column)} is for a file: give its path as X")
     for d, document in enumerate(_each(X)):
         if isinstance(document, str):
             yield document
@@ -225,7 +226,7 @@ def _known_words(vocabulary: Iterable[str]) -> tuple[str, ...]:
     words = as_vocabulary(vocabulary)
     for place, word in enumerate(words):
         if not isinstance(word, str):
-            raise ValueError(f"the vocabulary has {word!r} at {place}: it is a list of words")
+            raise ValueError(f"the vocabulary has {shown(word)} at {place}: it is a list of words")
     return words  # type: ignore[return-value]
 
 

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from cohmm.data.values import shown
+from cohmm.data.vocabulary import is_unicode
 from cohmm.kernels.compiled import Ints
 from cohmm.kernels.words import split_text
 
@@ -129,12 +131,12 @@ class WordCodes:
             why = None
             if not isinstance(word, str):
                 why = "which is no string: words are"
-            elif not word.isascii() and not _is_unicode(word):
+            elif not is_unicode(word):
                 why = "which is not Unicode text"
             if why:
                 place = int(np.argmax(self.symbols == code))
                 d = int(np.searchsorted(self.offsets, place, side="right")) - 1
-                raise ValueError(f"document {d} has the word {word!r}, {why}")
+                raise ValueError(f"document {d} has the word {shown(word)}, {why}")
         return list(map(str, self._codes))
 
 
@@ -145,14 +147,16 @@ def as_analyzer(analyzer: Any, token_pattern: str, lowercase: bool) -> Analyzer 
             raise ValueError("an analyzer finds the words itself: leave out token_pattern")
         return analyzer  # type: ignore[no-any-return]
     if analyzer not in (None, "word"):
-        raise ValueError(f"analyzer must be a function from a text to its words, not {analyzer!r}")
+        raise ValueError(
+            f"analyzer must be a function from a text to its words, not {shown(analyzer)}"
+        )
     try:
         pattern = re.compile(token_pattern)
     except (re.error, TypeError) as error:
-        raise ValueError(f"token_pattern {token_pattern!r} is no pattern: {error}") from None
+        raise ValueError(f"token_pattern {shown(token_pattern)} is no pattern: {error}") from None
     if pattern.groups > 1:
         raise ValueError(
-            f"token_pattern {token_pattern!r} has {pattern.groups} groups: one at most is the "
+            f"token_pattern {shown(token_pattern)} has {pattern.groups} groups: one at most is the "
             "word; write (?:...) for the others"
         )
     runs = _as_runs(token_pattern)
@@ -179,11 +183,3 @@ def _table(characters: str, last: int) -> Ints:
     for run in re.finditer(f"{characters}+", "".join(map(chr, range(last + 1)))):
         table[run.start() : run.end()] = True
     return table
-
-
-def _is_unicode(word: str) -> bool:
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -7,26 +7,73 @@ from typing import Any
 
 import numpy as np
 
+from cohmm.data.values import shown
+
 Vocabulary = tuple[Hashable, ...]
 
 
 def as_vocabulary(labels: Iterable[Any]) -> Vocabulary:
-    """``labels`` as a tuple of plain Python values, each of them once."""
+    """``labels`` as a tuple of plain Python values, each of them once.
+
+    They are strings, or whole numbers of 64 bits: what comes back as it is from an array, from
+    a column and from a file.
+    """
     if isinstance(labels, str):
-        raise ValueError(f"a vocabulary is a list of labels, not the string {labels!r}")
+        raise ValueError(f"a vocabulary is a list of labels, not the string {shown(labels)}")
     plain = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
     if not plain:
         raise ValueError("the vocabulary is empty: it needs a label")
     for place, label in enumerate(plain):
-        if not isinstance(label, (str, int)):
+        why = _what_is_wrong(label)
+        if why:
             raise ValueError(
-                f"labels are strings or whole numbers; the one at {place} is {label!r}"
+                f"labels are strings or whole numbers; the one at {place} is {shown(label)}{why}"
             )
     if len(set(plain)) < len(plain):
         seen: set[Hashable] = set()
         twice = next(label for label in plain if label in seen or seen.add(label))  # type: ignore[func-returns-value]
-        raise ValueError(f"the vocabulary has the label {twice!r} twice, at {plain.index(twice)}")
+        raise ValueError(
+            f"the vocabulary has the label {shown(twice)} twice, at {plain.index(twice)}"
+        )
     return plain
+
+
+def labels_for(n_symbols: int, labels: Iterable[Any] | None) -> Vocabulary | None:
+    """The labels of ``n_symbols`` symbols, where they have labels."""
+    vocabulary = None if labels is None else as_vocabulary(labels)
+    if vocabulary is not None and len(vocabulary) != n_symbols:
+        raise ValueError(f"there are {len(vocabulary)} labels for {n_symbols} symbols")
+    return vocabulary
+
+
+def _what_is_wrong(label: Any) -> str | None:
+    if isinstance(label, str):
+        return None if is_unicode(label) else ", which is not Unicode text"
+    if not isinstance(label, int):
+        return ": give it as a string"
+    return None if -(2**63) <= label < 2**64 else ", of more than 64 bits: give it as a string"
+
+
+def is_unicode(text: str) -> bool:
+    """Whether text can be written to a file: it has no half of a surrogate pair."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def label_array(vocabulary: Vocabulary) -> np.ndarray:
+    """Labels as an array, of objects where one of numbers or strings would change a label.
+
+    >>> label_array(("a", "a\\0"))
+    array(['a', 'a\\x00'], dtype=object)
+    """
+    array = np.array(vocabulary)
+    kept = array.dtype.kind in "iuU" and array.tolist() == list(vocabulary)
+    return array if kept else np.array(vocabulary, object)
 
 
 def in_order(labels: Iterable[Hashable]) -> Vocabulary:

@@ -10,9 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.data.sequences import Sequences, Unseen
+from cohmm.evidence.grams import check_total
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence, checked_lag
 from cohmm.kernels import pair_counts as kernels
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import n_threads, run, split
 
 LARGEST_KEY = 2**32 - 1
@@ -28,6 +29,7 @@ def count_pairs(
     vocabulary: Iterable[Any] | None = None,
     n_symbols: int | None = None,
     unseen: Unseen = "error",
+    characters: bool = False,
 ) -> Cooccurrence:
     """Count which symbol follows which, in one pass.
 
@@ -35,7 +37,7 @@ def count_pairs(
 
     Parameters
     ----------
-    X, lengths, vocabulary, n_symbols, unseen
+    X, lengths, vocabulary, n_symbols, unseen, characters
         The data, as `Sequences.of` reads it.
     lags : int or several
         Distances at which to count; 1 is the next symbol.
@@ -46,7 +48,14 @@ def count_pairs(
     array([[0, 2],
            [1, 1]])
     """
-    data = Sequences.of(X, lengths, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen)
+    data = Sequences.of(
+        X,
+        lengths,
+        vocabulary=vocabulary,
+        n_symbols=n_symbols,
+        unseen=unseen,
+        characters=characters,
+    )
     counts = pair_counts(data, lags, weights)
     for lag in counts.lags:
         if counts.n_pairs(lag) == 0:
@@ -64,7 +73,7 @@ def pair_counts(
     lags = sorted({checked_lag(lag) for lag in (lags if isinstance(lags, Iterable) else [lags])})
     if not lags:
         raise ValueError("lags is empty: give at least one, such as (1,)")
-    weighing = None if weights is None else _checked_weights(weights, len(data))
+    weighing = None if weights is None else _checked_weights(weights, data.lengths)
     count = _dense_counts if data.n_symbols <= LARGEST_DENSE else _sparse_counts
     first = data.symbols[data.offsets[:-1]]
     known = first >= 0
@@ -72,7 +81,7 @@ def pair_counts(
         first[known], None if weighing is None else weighing[known], data.n_symbols
     )
     found = {lag: count(data, lag, weighing) for lag in lags}
-    return Cooccurrence(
+    return Cooccurrence._trusted(
         {lag: matrix for lag, (matrix, _) in found.items()},
         found[lags[0]][1],
         starts,
@@ -175,12 +184,15 @@ def _weighed_pairs(
     return matrix, np.bincount(symbols[seen], each[seen], n)
 
 
-def _checked_weights(weights: Any, n: int) -> Floats:
+def _checked_weights(weights: Any, lengths: Ints) -> Floats:
     array = np.ascontiguousarray(weights, np.float64)
+    n = len(lengths)
     if array.shape != (n,):
-        raise ValueError(f"weights must have one number a sequence, ({n},), not {array.shape}")
+        raise ValueError(f"weights must have one number per sequence, ({n},), not {array.shape}")
     wrong = ~(np.isfinite(array) & (array >= 0))
     if wrong.any():
         s = int(np.argmax(wrong))
         raise ValueError(f"the weight of sequence {s} is {array[s]}: it must be finite and >= 0")
+    with np.errstate(over="ignore"):
+        check_total("the weights of all observations", float(array @ lengths), array.dtype)
     return array

@@ -12,7 +12,7 @@ from cohmm.data.readers.pieces import in_batches
 from cohmm.data.readers.reading import Notice, read_pieces
 from cohmm.data.readers.source import Paths, Progress, find_sources
 from cohmm.data.sequences import Sequences
-from cohmm.data.vocabulary import in_order
+from cohmm.data.vocabulary import Vocabulary, in_order
 from cohmm.evidence.counting import pair_counts
 from cohmm.evidence.totals import Counted, count_pieces, pairs_in, triples_in
 
@@ -52,7 +52,7 @@ def count_files(
         if counted.pairs.n_pairs(lag) == 0:
             raise ValueError(
                 f"there is no pair at lag {lag}: none of the {counted.n_sequences:,} sequences "
-                f"has two observations {lag} apart"
+                f"has two observations {lag} apart{_hint(counted, coder.vocabulary)}"
             )
     if counted.triples is not None and counted.triples.n_triples == 0:
         raise ValueError(
@@ -68,3 +68,11 @@ def count_files(
         None if counted.triples is None else triples_in(counted.triples, found, order),
         counted.n_sequences,
     )
+
+
+def _hint(counted: Counted, vocabulary: Vocabulary | None) -> str:
+    """What to say further where every sequence is one long symbol."""
+    alone = counted.pairs.symbol_counts.sum() == counted.n_sequences
+    if alone and vocabulary and min(map(len, map(str, vocabulary))) > 1:
+        return "; characters=True (--characters) reads text symbol by symbol"
+    return ""

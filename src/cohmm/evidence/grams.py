@@ -1,13 +1,17 @@
-"""What counts of triples and of longer windows have in common: rows of symbols, and how often."""
+"""What counts have in common: amounts that add up, of symbols that may have labels."""
 
 from __future__ import annotations
 
-from typing import Protocol, cast
+from collections.abc import Iterable
+from typing import Any, Protocol, cast
 
 import numpy as np
 
-from cohmm.data.vocabulary import Vocabulary, unite
+from cohmm.data.values import as_n_symbols, as_numbers, own, shown
+from cohmm.data.vocabulary import Vocabulary, labels_for, unite
 from cohmm.kernels.compiled import Floats, Ints
+
+LARGEST = {"i": 2.0**63, "f": np.inf}  # what a sum of counts must stay below
 
 
 class Counted(Protocol):
@@ -22,30 +26,85 @@ class Counted(Protocol):
         """Their labels, where they have some."""
 
 
-def check_grams(
-    what: str,
-    rows: Ints,
-    counts: Ints | Floats,
-    n_symbols: int,
-    vocabulary: Vocabulary | None,
-) -> None:
-    """Refuse symbols that there are not, counts that are none, and labels that do not fit."""
-    if len(rows) and not 0 <= rows.min() <= rows.max() < n_symbols:
+def as_counts(name: str, values: Any, ndim: int = 1) -> Ints | Floats:
+    """Counts, int64 or float64, that are finite, at least 0, and add up to something finite."""
+    array = as_numbers(name, values, "iuf", ndim)
+    if array.size and not (array.min() >= 0 and array.max() < np.inf):
+        place = tuple(np.argwhere(~(np.isfinite(array) & (array >= 0)))[0].tolist())
         raise ValueError(
-            f"the {what}s are of symbols from {rows.min()} to {rows.max()}: "
-            f"there are {n_symbols}, from 0"
+            f"{name} have {array[place]} at {list(place)}: a count must be finite and at least 0"
         )
-    if counts.dtype not in (np.int64, np.float64):
-        raise ValueError(f"counts must be int64 or float64, not {counts.dtype}")
-    wrong = ~(np.isfinite(counts) & (counts >= 0))
+    kind = np.dtype(np.float64 if array.dtype.kind == "f" else np.int64)
+    with np.errstate(over="ignore"):
+        check_total(name, array.sum(dtype=np.float64), kind)
+    return own(array, kind)
+
+
+def check_total(name: str, total: float, kind: np.dtype[Any]) -> None:
+    """Refuse counts whose sum is too large for their type."""
+    if not total < LARGEST[kind.kind]:
+        raise ValueError(f"{name} add up to {total:.3g}, more than {kind} can hold")
+
+
+def added(name: str, a: Any, b: Any) -> Any:
+    """``a + b``, arrays or matrices of counts, where that does not overflow."""
+    total = a + b
+    check_total(name, float(a.sum()) + float(b.sum()), total.dtype)
+    return total
+
+
+def as_grams(
+    what: str, rows: Ints, counts: Any, n_symbols: Any, vocabulary: Iterable[Any] | None
+) -> tuple[Ints, Ints | Floats, int, Vocabulary | None]:
+    """The fields of counts of triples or windows: rows of symbols, in order, each once."""
+    n = as_n_symbols(n_symbols)
+    if len(rows) and not 0 <= rows.min() <= rows.max() < n:
+        raise ValueError(
+            f"the {what}s are of symbols from {rows.min()} to {rows.max()}: there are {n}, from 0"
+        )
+    amounts = as_counts(f"the counts of {what}s", counts)
+    if len(rows) != len(amounts):
+        raise ValueError(f"there are {len(amounts)} counts for {len(rows)} {what}s")
+    rows = own(rows, np.int32)
+    wrong = np.diff(keys_of(rows, n)) <= 0
     if wrong.any():
-        place = int(np.argmax(wrong))
+        place = int(np.argmax(wrong)) + 1
         raise ValueError(
-            f"the count of the {what} {tuple(rows[place].tolist())} is "
-            f"{counts[place]}: it must be finite and at least 0"
+            f"the {what}s must be in order, each once: {tuple(rows[place].tolist())} comes after "
+            f"{tuple(rows[place - 1].tolist())}"
         )
-    if vocabulary is not None and len(vocabulary) != n_symbols:
-        raise ValueError(f"there are {len(vocabulary)} labels for {n_symbols} symbols")
+    return rows, amounts, n, labels_for(n, vocabulary)
+
+
+def keys_of(rows: Ints, n: int) -> Ints:
+    """Rows of symbols as numbers of base ``n``."""
+    keys = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        keys = keys * n + column
+    return keys
+
+
+def rows_of(keys: Ints, n: int, width: int) -> Ints:
+    """The inverse of `keys_of`, (len(keys), width)."""
+    powers = n ** np.arange(width - 1, -1, -1, dtype=np.int64)
+    return (keys[:, None] // powers % n).astype(np.int32)
+
+
+def as_law(what: str, law: Any) -> Floats:
+    """Probabilities in an array of any shape, that sum to one."""
+    try:
+        array = np.array(law, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must be an array of numbers, not {shown(law)}") from None
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0].tolist())
+        raise ValueError(f"{what} has the entry {array[place]} at {place}: no probability")
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    if not abs(total - 1) <= 1e-6:
+        raise ValueError(f"{what} sums to {total:.6g}, not to 1")
+    return array
 
 
 def united(a: Counted, b: Counted) -> tuple[Vocabulary | None, int]:
@@ -60,6 +119,7 @@ def united(a: Counted, b: Counted) -> tuple[Vocabulary | None, int]:
 
 def merged(keys: Ints, counts: Ints | Floats) -> tuple[Ints, Ints | Floats]:
     """Distinct keys in order, with the sums of their counts."""
+    check_total("the counts", counts.sum(dtype=np.float64), counts.dtype)
     order = np.argsort(keys, kind="stable")
     keys, counts = keys[order], counts[order]
     first = np.flatnonzero(np.diff(keys, prepend=-1))

@@ -11,17 +11,19 @@ import numpy as np
 from scipy import sparse
 
 from cohmm import storage
-from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, unite
-from cohmm.kernels.compiled import Floats
+from cohmm.data.values import Value, as_n_symbols, frozen, own, shown
+from cohmm.data.vocabulary import Vocabulary, codes_in, labels_for
+from cohmm.evidence.grams import added, as_counts, as_law, united
 
 Matrix = Any
 """An (N, N) array, or a scipy CSR array for large vocabularies."""
 
 LARGEST_DENSE = 1024
+LARGEST_LAG = 2**40  # places in sequences are numbers of 64 bits, and so must their sums be
 
 
 @dataclass(frozen=True, eq=False)
-class Cooccurrence:
+class Cooccurrence(Value):
     """How often symbol a is followed by symbol b, ``lag`` places on.
 
     Parameters
@@ -54,16 +56,19 @@ class Cooccurrence:
     vocabulary: Vocabulary | None = None
 
     def __post_init__(self) -> None:
-        n = len(self.symbol_counts)
-        for lag, matrix in self.counts.items():
-            if matrix.shape != (n, n):
-                raise ValueError(
-                    f"the counts of lag {lag} have the shape {matrix.shape}, not {(n, n)}"
-                )
-        if len(self.start_counts) != n:
-            raise ValueError(f"there are {len(self.start_counts)} start counts for {n} symbols")
-        if self.vocabulary is not None and len(self.vocabulary) != n:
-            raise ValueError(f"there are {len(self.vocabulary)} labels for {n} symbols")
+        symbols = as_counts("symbol_counts", self.symbol_counts)
+        starts = as_counts("start_counts", self.start_counts)
+        n = as_n_symbols(len(symbols))
+        if not isinstance(self.counts, Mapping) or not self.counts:
+            raise ValueError(f"counts must be a dictionary by lag, not {shown(self.counts)}")
+        by_lag = {checked_lag(lag): matrix for lag, matrix in self.counts.items()}
+        counts = {
+            lag: _checked_matrix(f"the counts of lag {lag}", by_lag[lag], n)
+            for lag in sorted(by_lag)
+        }
+        if len(starts) != n:
+            raise ValueError(f"there are {len(starts)} start counts for {n} symbols")
+        self._set(counts, symbols, starts, labels_for(n, self.vocabulary))
 
     @classmethod
     def from_probability(
@@ -82,23 +87,21 @@ class Cooccurrence:
         array([[4., 2.],
                [2., 0.]])
         """
-        if not n_pairs > 0:
-            raise ValueError(f"n_pairs must be above 0, not {n_pairs}")
+        if not 0 < n_pairs < np.inf:
+            raise ValueError(f"n_pairs must be finite and above 0, not {n_pairs}")
         laws = dict(omega) if isinstance(omega, Mapping) else {1: omega}
-        counts = {
-            checked_lag(lag): _checked_law(lag, law) * float(n_pairs) for lag, law in laws.items()
-        }
-        if not counts:
+        if not laws:
             raise ValueError("omega has no lag")
-        first = next(iter(counts.values()))
+        counts = {lag: _checked_law(lag, law) * float(n_pairs) for lag, law in laws.items()}
         sizes = {lag: matrix.shape for lag, matrix in counts.items()}
         if len(set(sizes.values())) > 1:
-            raise ValueError(f"the laws have different shapes: {sizes}")
+            raise ValueError(f"the laws have different shapes: {shown(sizes)}")
+        first = next(iter(counts.values()))
         return cls(
-            {lag: _stored(matrix) for lag, matrix in sorted(counts.items())},
+            {lag: frozen(_stored(matrix)) for lag, matrix in counts.items()},
             np.asarray(first.sum(axis=1)).ravel(),
             np.zeros(first.shape[0]),
-            None if vocabulary is None else as_vocabulary(vocabulary),
+            vocabulary,  # type: ignore[arg-type]
         )
 
     @property
@@ -143,19 +146,15 @@ class Cooccurrence:
             return NotImplemented
         if self.lags != other.lags:
             raise ValueError(f"counts of lags {self.lags} and {other.lags} do not add up")
-        if (self.vocabulary is None) != (other.vocabulary is None):
-            raise ValueError("counts of labels and counts of numbers do not add up")
-        if self.vocabulary is None:
-            n = max(self.n_symbols, other.n_symbols)
-            vocabulary = None
-        else:
-            vocabulary = unite(self.vocabulary, cast(Vocabulary, other.vocabulary))
-            n = len(vocabulary)
+        vocabulary, n = united(self, other)
         left, right = self._spread(vocabulary, n), other._spread(vocabulary, n)
-        return Cooccurrence(
-            {lag: _stored(left[lag] + right[lag]) for lag in self.lags},
-            left.symbol_counts + right.symbol_counts,
-            left.start_counts + right.start_counts,
+        return Cooccurrence._trusted(
+            {
+                lag: _stored(added(f"the counts of lag {lag}", left[lag], right[lag]))
+                for lag in self.lags
+            },
+            added("symbol_counts", left.symbol_counts, right.symbol_counts),
+            added("start_counts", left.start_counts, right.start_counts),
             vocabulary,
         )
 
@@ -193,7 +192,7 @@ class Cooccurrence:
             row, column = places[entries.row], places[entries.col]
             return _stored(sparse.csr_array((entries.data, (row, column)), shape=(n, n)))
 
-        return Cooccurrence(
+        return Cooccurrence._trusted(
             {lag: matrix(self[lag]) for lag in self.lags},
             vector(self.symbol_counts),
             vector(self.start_counts),
@@ -222,23 +221,21 @@ class Cooccurrence:
     def load(cls, path: str | os.PathLike[str]) -> Cooccurrence:
         """Read counts that `save` wrote."""
         header, arrays = storage.load(path, "cooccurrence")
+        frozen(arrays)
 
         def matrix(lag: int, n: int) -> Matrix:
             if f"{lag}.counts" in arrays:
                 return arrays[f"{lag}.counts"]
             parts = tuple(arrays[f"{lag}.{part}"] for part in ("data", "indices", "indptr"))
-            found = sparse.csr_array(parts, shape=(n, n))
-            found.check_format(full_check=True)
-            return found
+            return sparse.csr_array(parts, shape=(n, n))
 
         def build() -> Cooccurrence:
             n = len(arrays["symbol_counts"])
-            labels = header["vocabulary"]
             return cls(
                 {lag: matrix(lag, n) for lag in header["lags"]},
                 arrays["symbol_counts"],
                 arrays["start_counts"],
-                None if labels is None else as_vocabulary(labels),
+                header["vocabulary"],
             )
 
         return cast(Cooccurrence, storage.reading(path, build))
@@ -246,25 +243,50 @@ class Cooccurrence:
 
 def checked_lag(lag: Any) -> int:
     """A lag, if it is one."""
-    if isinstance(lag, bool) or not isinstance(lag, (int, np.integer)) or lag < 1:
-        raise ValueError(f"a lag is a whole number from 1, not {lag!r}")
+    whole = isinstance(lag, (int, np.integer)) and not isinstance(lag, bool)
+    if not whole or lag < 1:
+        raise ValueError(f"a lag is a whole number from 1, not {shown(lag)}")
+    if lag > LARGEST_LAG:
+        raise ValueError(f"a lag is at most {LARGEST_LAG:,}, not {shown(int(lag))}")
     return int(lag)
 
 
-def _checked_law(lag: int, law: Any) -> Matrix:
-    matrix = (
-        sparse.csr_array(law, dtype=np.float64)
-        if sparse.issparse(law)
-        else np.array(law, np.float64)
+def _checked_matrix(name: str, matrix: Any, n: int) -> Matrix:
+    """An (N, N) array of counts, or a canonical CSR array, that nobody else writes to."""
+    if not sparse.issparse(matrix):
+        matrix = as_counts(name, matrix, 2)
+    if matrix.shape != (n, n):
+        raise ValueError(f"{name} have the shape {matrix.shape}, not {(n, n)}")
+    if not sparse.issparse(matrix):
+        return matrix
+    matrix = _checked_sparse(name, matrix)
+    parts = (
+        as_counts(name, matrix.data),
+        *(own(a, a.dtype) for a in (matrix.indices, matrix.indptr)),
     )
+    copy = sparse.csr_array(parts, shape=(n, n))
+    return frozen(copy if copy.has_canonical_format else _canonical(copy.copy()))
+
+
+def _checked_sparse(name: str, matrix: Any) -> Matrix:
+    """A sparse matrix of any format as CSR, whose indices are within its shape."""
+    if hasattr(matrix, "check_format"):
+        try:
+            matrix.check_format(full_check=True)
+        except ValueError as error:
+            raise ValueError(f"{name} are no sparse matrix: {error}") from None
+    return sparse.csr_array(matrix)
+
+
+def _checked_law(lag: int, law: Any) -> Matrix:
+    name = f"the pair law of lag {checked_lag(lag)}"
+    if sparse.issparse(law):
+        matrix = _checked_sparse(name, law).astype(np.float64)
+        as_law(name, matrix.data)
+    else:
+        matrix = as_law(name, law)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"the pair law of lag {lag} must be square, not {matrix.shape}")
-    values: Floats = matrix.data if sparse.issparse(matrix) else matrix  # type: ignore[assignment]
-    if not np.isfinite(values).all() or (values < 0).any():
-        bad = np.asarray(values)[~(np.isfinite(values) & (values >= 0))][0]
-        raise ValueError(f"the pair law of lag {lag} has the entry {bad}: not a probability")
-    if abs(values.sum() - 1) > 1e-6:
-        raise ValueError(f"the pair law of lag {lag} sums to {values.sum():.6g}, not to 1")
+        raise ValueError(f"{name} must be square, not {matrix.shape}")
     return matrix
 
 
@@ -272,10 +294,12 @@ def _stored(matrix: Matrix) -> Matrix:
     """Dense up to `LARGEST_DENSE` symbols, canonical CSR beyond."""
     if matrix.shape[0] <= LARGEST_DENSE:
         return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
-    matrix = sparse.csr_array(matrix)
+    return _canonical(sparse.csr_array(matrix))
+
+
+def _canonical(matrix: Matrix) -> Matrix:
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
-    matrix.sort_indices()
     return matrix
 
 

@@ -9,6 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse
 
+from cohmm.data.encoding import check_many
 from cohmm.data.readers.codes import Coder
 from cohmm.data.readers.pieces import Piece
 from cohmm.data.sequences import Sequences
@@ -62,10 +63,13 @@ def count_pieces(
     pairs: Total[Cooccurrence] = Total()
     threes: Total[Triples] = Total()
     before: Ints = np.empty(0, np.int32)
-    n_sequences = 0
+    n_sequences, n_observed = 0, 0
     reach = max([2, *lags])
     for piece in pieces:
         n = max(coder.n_symbols, 1)
+        n_observed += len(piece.codes)
+        if coder.vocabulary is None:
+            check_many(n, n_observed, "without integers (--integers) they are labels")
         pairs.add(_pairs(piece, before, n, lags))
         if triples:
             threes.add(_triples(piece, before, n))
@@ -78,20 +82,20 @@ def count_pieces(
 
 
 def _pairs(piece: Piece, before: Ints, n: int, lags: tuple[int, ...]) -> Cooccurrence:
-    counts = pair_counts(Sequences(piece.codes, piece.offsets, n), lags)
+    counts = pair_counts(Sequences._trusted(piece.codes, piece.offsets, n), lags)
     if not piece.goes_on:
         return counts
     bridges = {lag: pair_counts(_bridge(piece, before, n, lag), lag)[lag] for lag in lags}
     first = piece.codes[piece.starts]
-    return replace(
-        counts,
-        counts={lag: counts[lag] + bridges[lag] for lag in lags},
-        start_counts=np.bincount(first[first >= 0], minlength=n),
+    return Cooccurrence._trusted(
+        {lag: counts[lag] + bridges[lag] for lag in lags},
+        counts.symbol_counts,
+        np.bincount(first[first >= 0], minlength=n),
     )
 
 
 def _triples(piece: Piece, before: Ints, n: int) -> Triples:
-    counts = triple_counts(Sequences(piece.codes, piece.offsets, n))
+    counts = triple_counts(Sequences._trusted(piece.codes, piece.offsets, n))
     if piece.goes_on:
         counts = counts + triple_counts(_bridge(piece, before, n, 2))
     return counts
@@ -104,7 +108,7 @@ def _bridge(piece: Piece, before: Ints, n: int, reach: int) -> Sequences:
     those counted here are the ones that the cut had separated.
     """
     codes = np.concatenate([before[-reach:], piece.codes[: piece.offsets[1]][:reach]])
-    return Sequences(codes, np.array([0, len(codes)]), n)
+    return Sequences._trusted(codes, np.array([0, len(codes)]), n)
 
 
 def pairs_in(counts: Cooccurrence, found: Vocabulary, order: Vocabulary) -> Cooccurrence:

@@ -11,8 +11,9 @@ import numpy as np
 
 from cohmm import storage
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in
-from cohmm.evidence.grams import check_grams, merged, united
+from cohmm.data.values import Value, as_n_symbols, as_numbers, frozen
+from cohmm.data.vocabulary import Vocabulary, codes_in
+from cohmm.evidence.grams import as_grams, as_law, keys_of, merged, rows_of, united
 from cohmm.kernels import pair_counts
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
@@ -23,7 +24,7 @@ PART = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class Triples:
+class Triples(Value):
     """The triples that occur, and how often.
 
     Parameters
@@ -47,9 +48,11 @@ class Triples:
     vocabulary: Vocabulary | None = None
 
     def __post_init__(self) -> None:
-        if self.triples.shape != (len(self.counts), 3):
-            raise ValueError(f"{len(self.counts)} counts for triples of shape {self.triples.shape}")
-        check_grams("triple", self.triples, self.counts, self.n_symbols, self.vocabulary)
+        triples = as_numbers("triples", self.triples, ndim=2)
+        if triples.shape[1] != 3:
+            raise ValueError(f"triples are of the shape (n, 3), not {triples.shape}")
+        _check_size(as_n_symbols(self.n_symbols))
+        self._set(*as_grams("triple", triples, self.counts, self.n_symbols, self.vocabulary))
 
     @classmethod
     def from_probability(
@@ -69,8 +72,8 @@ class Triples:
         cube = _checked_law(law)
         _check_size(len(cube))
         keys = np.flatnonzero(cube)
-        labels = None if vocabulary is None else as_vocabulary(vocabulary)
-        return _from_keys(keys, cube.ravel()[keys] * float(n_triples), len(cube), labels)
+        counts = cube.ravel()[keys] * float(n_triples)
+        return cls(rows_of(keys, len(cube), 3), counts, len(cube), vocabulary)  # type: ignore[arg-type]
 
     @property
     def n_triples(self) -> float:
@@ -86,7 +89,8 @@ class Triples:
         vocabulary, n = united(self, other)
         _check_size(n)
         keys = np.concatenate([self._keys(vocabulary, n), other._keys(vocabulary, n)])
-        return _from_keys(*merged(keys, np.concatenate([self.counts, other.counts])), n, vocabulary)
+        keys, counts = merged(keys, np.concatenate([self.counts, other.counts]))
+        return Triples._trusted(rows_of(keys, n, 3), counts, n, vocabulary)
 
     __radd__ = __add__
 
@@ -104,12 +108,10 @@ class Triples:
     __hash__ = None  # type: ignore[assignment]
 
     def _keys(self, vocabulary: Vocabulary | None, n: int) -> Ints:
-        triples = self.triples.astype(np.int64)
+        triples = self.triples
         if vocabulary is not None and vocabulary != self.vocabulary:
-            triples = codes_in(cast(Vocabulary, self.vocabulary), vocabulary)[triples].astype(
-                np.int64
-            )
-        return (triples[:, 0] * n + triples[:, 1]) * n + triples[:, 2]
+            triples = codes_in(cast(Vocabulary, self.vocabulary), vocabulary)[triples]
+        return keys_of(triples, n)
 
     def __repr__(self) -> str:
         return (
@@ -126,11 +128,11 @@ class Triples:
     def load(cls, path: str | os.PathLike[str]) -> Triples:
         """Read counts that `save` wrote."""
         header, arrays = storage.load(path, "triples")
+        frozen(arrays)
 
         def build() -> Triples:
-            labels = header["vocabulary"]
-            vocabulary = None if labels is None else as_vocabulary(labels)
-            return cls(arrays["triples"], arrays["counts"], header["n_symbols"], vocabulary)
+            rest = header["n_symbols"], header["vocabulary"]
+            return cls(arrays["triples"], arrays["counts"], *rest)
 
         return cast(Triples, storage.reading(path, build))
 
@@ -142,6 +144,7 @@ def count_triples(
     vocabulary: Iterable[Any] | None = None,
     n_symbols: int | None = None,
     unseen: Unseen = "error",
+    characters: bool = False,
 ) -> Triples:
     """Count three symbols in a row, in one pass; the data as `Sequences.of` reads it.
 
@@ -151,7 +154,14 @@ def count_triples(
     array([[0, 1, 0],
            [1, 0, 1]], dtype=int32)
     """
-    data = Sequences.of(X, lengths, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen)
+    data = Sequences.of(
+        X,
+        lengths,
+        vocabulary=vocabulary,
+        n_symbols=n_symbols,
+        unseen=unseen,
+        characters=characters,
+    )
     counts = triple_counts(data)
     if not len(counts.counts):
         raise ValueError(
@@ -181,7 +191,7 @@ def triple_counts(data: Sequences) -> Triples:
     keys, counts = found[0]
     if len(found) > 1:
         keys, counts = merged(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
-    return _from_keys(keys, counts, n, data.vocabulary)
+    return Triples._trusted(rows_of(keys, n, 3), counts, n, data.vocabulary)
 
 
 def _check_size(n: int) -> None:
@@ -190,21 +200,7 @@ def _check_size(n: int) -> None:
 
 
 def _checked_law(law: Any) -> Floats:
-    try:
-        cube = np.array(law, np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"a triple law must be an array of numbers, not {law!r}") from None
-    if cube.ndim != 3 or len(set(cube.shape)) > 1 or cube.size == 0:
+    cube = as_law("the triple law", law)
+    if cube.ndim != 3 or len(set(cube.shape)) > 1:
         raise ValueError(f"a triple law must be of the shape (N, N, N), not {cube.shape}")
-    wrong = ~(np.isfinite(cube) & (cube >= 0))
-    if wrong.any():
-        place = tuple(np.argwhere(wrong)[0].tolist())
-        raise ValueError(f"the triple law has the entry {cube[place]} at {place}: no probability")
-    if abs(cube.sum() - 1) > 1e-6:
-        raise ValueError(f"the triple law sums to {cube.sum():.6g}, not to 1")
     return cube
-
-
-def _from_keys(keys: Ints, counts: Ints | Floats, n: int, vocabulary: Vocabulary | None) -> Triples:
-    triples = np.stack([keys // (n * n), keys // n % n, keys % n], axis=1).astype(np.int32)
-    return Triples(triples, counts, n, vocabulary)

@@ -11,8 +11,9 @@ import numpy as np
 
 from cohmm import storage
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in
-from cohmm.evidence.grams import check_grams, merged, united
+from cohmm.data.values import Value, as_n_symbols, as_numbers, frozen, shown
+from cohmm.data.vocabulary import Vocabulary, codes_in
+from cohmm.evidence.grams import as_grams, as_law, keys_of, merged, rows_of, united
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
 
@@ -21,7 +22,7 @@ KEY_BITS = 62  # a window must be a number that 64 bits hold
 
 
 @dataclass(frozen=True, eq=False)
-class Windows:
+class Windows(Value):
     """The windows of 2 tau + 1 symbols that occur, and how often.
 
     Parameters
@@ -45,13 +46,11 @@ class Windows:
     vocabulary: Vocabulary | None = None
 
     def __post_init__(self) -> None:
-        shape = self.windows.shape
-        if len(shape) != 2 or shape[0] != len(self.counts) or shape[1] < 3 or shape[1] % 2 == 0:
-            raise ValueError(
-                f"{len(self.counts)} counts need windows of the shape ({len(self.counts)}, "
-                f"2 tau + 1), not {shape}"
-            )
-        check_grams("window", self.windows, self.counts, self.n_symbols, self.vocabulary)
+        windows = as_numbers("windows", self.windows, ndim=2)
+        if windows.shape[1] < 3 or windows.shape[1] % 2 == 0:
+            raise ValueError(f"windows are of the shape (n, 2 tau + 1), not {windows.shape}")
+        _check_size(as_n_symbols(self.n_symbols), windows.shape[1] // 2)
+        self._set(*as_grams("window", windows, self.counts, self.n_symbols, self.vocabulary))
 
     @classmethod
     def from_probability(
@@ -72,9 +71,8 @@ class Windows:
             raise ValueError(f"n_windows must be finite and above 0, not {n_windows}")
         cube, n, tau = _checked_law(law)
         keys = np.flatnonzero(cube)
-        labels = None if vocabulary is None else as_vocabulary(vocabulary)
         counts = cube.ravel()[keys] * float(n_windows)
-        return cls(_symbols_of(keys, n, 2 * tau + 1), counts, n, labels)
+        return cls(rows_of(keys, n, 2 * tau + 1), counts, n, vocabulary)  # type: ignore[arg-type]
 
     @property
     def tau(self) -> int:
@@ -113,7 +111,7 @@ class Windows:
         _check_size(n, self.tau)
         keys = np.concatenate([self._keys(vocabulary, n), other._keys(vocabulary, n)])
         keys, counts = merged(keys, np.concatenate([self.counts, other.counts]))
-        return Windows(_symbols_of(keys, n, 2 * self.tau + 1), counts, n, vocabulary)
+        return Windows._trusted(rows_of(keys, n, 2 * self.tau + 1), counts, n, vocabulary)
 
     __radd__ = __add__
 
@@ -151,11 +149,11 @@ class Windows:
     def load(cls, path: str | os.PathLike[str]) -> Windows:
         """Read counts that `save` wrote."""
         header, arrays = storage.load(path, "windows")
+        frozen(arrays)
 
         def build() -> Windows:
-            labels = header["vocabulary"]
-            vocabulary = None if labels is None else as_vocabulary(labels)
-            return cls(arrays["windows"], arrays["counts"], header["n_symbols"], vocabulary)
+            rest = header["n_symbols"], header["vocabulary"]
+            return cls(arrays["windows"], arrays["counts"], *rest)
 
         return cast(Windows, storage.reading(path, build))
 
@@ -168,6 +166,7 @@ def count_windows(
     vocabulary: Iterable[Any] | None = None,
     n_symbols: int | None = None,
     unseen: Unseen = "error",
+    characters: bool = False,
 ) -> Windows:
     """Count 2 tau + 1 symbols in a row, in one pass; the data as `Sequences.of` reads it.
 
@@ -177,7 +176,14 @@ def count_windows(
     array([[0, 1, 0, 1, 0],
            [1, 0, 1, 0, 1]], dtype=int32)
     """
-    data = Sequences.of(X, lengths, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen)
+    data = Sequences.of(
+        X,
+        lengths,
+        vocabulary=vocabulary,
+        n_symbols=n_symbols,
+        unseen=unseen,
+        characters=characters,
+    )
     counts = window_counts(data, tau)
     if not len(counts.counts):
         raise ValueError(
@@ -190,7 +196,7 @@ def count_windows(
 def window_counts(data: Sequences, tau: int = 2) -> Windows:
     """`count_windows` of `Sequences`, where counting no window at all is no mistake."""
     if isinstance(tau, bool) or not isinstance(tau, (int, np.integer)) or tau < 1:
-        raise ValueError(f"tau must be a whole number from 1, not {tau!r}")
+        raise ValueError(f"tau must be a whole number from 1, not {shown(tau)}")
     n, width = data.n_symbols, 2 * int(tau) + 1
     _check_size(n, int(tau))
     last = len(data.symbols) - width + 1  # windows begin before this place
@@ -209,21 +215,7 @@ def window_counts(data: Sequences, tau: int = 2) -> Windows:
 
     found = run(count, split(max(last, 0), -(-max(last, 0) // PART)))
     keys, counts = merged(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
-    return Windows(_symbols_of(keys, n, width), counts, n, data.vocabulary)
-
-
-def keys_of(windows: Ints, n: int) -> Ints:
-    """Rows of symbols as numbers of base ``n``."""
-    keys = np.zeros(len(windows), np.int64)
-    for column in windows.T:
-        keys = keys * n + column
-    return keys
-
-
-def _symbols_of(keys: Ints, n: int, width: int) -> Ints:
-    """The inverse of `keys_of`, (len(keys), width)."""
-    powers = n ** np.arange(width - 1, -1, -1, dtype=np.int64)
-    return (keys[:, None] // powers % n).astype(np.int32)
+    return Windows._trusted(rows_of(keys, n, width), counts, n, data.vocabulary)
 
 
 def _check_size(n: int, tau: int) -> None:
@@ -237,10 +229,7 @@ def _check_size(n: int, tau: int) -> None:
 
 def _checked_law(law: Any) -> tuple[Floats, int, int]:
     """The law, N and tau."""
-    try:
-        cube = np.array(law, np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"a window law must be an array of numbers, not {law!r}") from None
+    cube = as_law("the window law", law)
     n = cube.shape[1] if cube.ndim == 3 else 0
     tau = 1
     while n > 1 and n**tau < len(cube):
@@ -248,10 +237,4 @@ def _checked_law(law: Any) -> tuple[Floats, int, int]:
     if n < 1 or cube.shape != (n**tau, n, n**tau):
         raise ValueError(f"a window law must be of the shape (N^tau, N, N^tau), not {cube.shape}")
     _check_size(n, tau)
-    wrong = ~(np.isfinite(cube) & (cube >= 0))
-    if wrong.any():
-        place = tuple(np.argwhere(wrong)[0].tolist())
-        raise ValueError(f"the window law has the entry {cube[place]} at {place}: no probability")
-    if abs(cube.sum() - 1) > 1e-6:
-        raise ValueError(f"the window law sums to {cube.sum():.6g}, not to 1")
     return cube, n, tau

@@ -362,13 +362,15 @@ def smooth_blocks(
     lost: Ints,
     counts: tuple[Floats, Floats, Floats] | None,
     out: Floats | None,
+    best: Ints | None,
 ) -> None:
     """Forward and backward through every block in ``part``.
 
     ``counts``, where it is not None, is a tuple of three arrays to add to, with padded
     columns: expected starts, expected transitions *before* they are multiplied by the
     transition probabilities, and expected emissions (a row a symbol, the last for the
-    missing).  ``out``, where it is not None, takes the posterior of every symbol, (T, K).
+    missing).  ``out``, where it is not None, takes the posterior of every symbol, (T, K),
+    and ``best`` the first of its most probable states, (T,).
     """
     width = trans.shape[1]
     n_states = trans.shape[0]
@@ -416,6 +418,8 @@ def smooth_blocks(
             if out is not None:
                 for k in range(n_states):
                     out[first + t - 1, k] = predicted[k]
+            if best is not None:
+                best[first + t - 1] = np.argmax(predicted[:n_states])
             if counts is not None:
                 emitted = counts[2][symbols[first + t - 1]]
                 for k in range(width):

@@ -85,12 +85,13 @@ def viterbi_blocks(
     scores_out: Floats,
     lost: Ints,
     who: Ints,
+    origin: int,
     final: Ints,
 ) -> None:
     """Viterbi through every block in ``part``.
 
-    ``who[t, k]`` is the state before state k at symbol t on the best path (unused where a
-    sequence begins), ``final[s]`` the last state of the best path of sequence s.  ``lost``
+    ``who[t - origin, k]`` is the state before state k at symbol t on the best path (unused where
+    a sequence begins), ``final[s]`` the last state of the best path of sequence s.  ``lost``
     as in `forward_blocks`.
     """
     width = trans.shape[1]
@@ -101,12 +102,12 @@ def viterbi_blocks(
         lost[b] = -1
         if left >= 0:
             row[:] = scores[left]
-            best_row_plus_matrix(lanes, row, trans, best, who[first])
+            best_row_plus_matrix(lanes, row, trans, best, who[first - origin])
         else:
             best[:] = start
         for t in range(first, last):
             if t > first:
-                best_row_plus_matrix(lanes, row, trans, best, who[t])
+                best_row_plus_matrix(lanes, row, trans, best, who[t - origin])
             emission = emit[symbols[t]]
             top = -np.inf
             for k in range(width):

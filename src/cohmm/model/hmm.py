@@ -12,13 +12,14 @@ import numpy as np
 
 from cohmm import storage
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.vocabulary import Vocabulary, as_vocabulary
+from cohmm.data.values import shown
+from cohmm.data.vocabulary import Vocabulary, as_vocabulary, label_array
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.model import inference
+from cohmm.model import decoding, inference
 from cohmm.model.hmm_frames import HMMTable, hmm_frame
 from cohmm.model.matching import Distance, match_rows, total_variation
 from cohmm.model.sampling import generator, sample
-from cohmm.model.stationary import stationary_distribution
+from cohmm.model.stationary import stationary_distribution, transition_power
 from cohmm.model.tables import Tables, log_tables, probability_tables
 
 SUM_TOLERANCE = 1e-6
@@ -201,13 +202,15 @@ class HMM:
         """As `decode`, with a log-probability a sequence, (S,)."""
         data = self.encode(y, lengths, unseen)
         if algorithm == "viterbi":
-            states, lost = inference.viterbi(self._logs, data.symbols, data.offsets)
+            states, lost = decoding.viterbi(self._logs, data.symbols, data.offsets)
             self._check_possible(data, lost)
         elif algorithm == "map":
-            states = self.posterior(data).argmax(axis=1).astype(np.int32)
+            result = inference.smooth(self._tables, data.symbols, data.offsets, best=True)
+            self._check_possible(data, result.lost)
+            states = cast(Ints, result.best)
         else:
-            raise ValueError(f"algorithm must be 'viterbi' or 'map', not {algorithm!r}")
-        return inference.path_log_probs(self._logs, data.symbols, data.offsets, states), states
+            raise ValueError(f"algorithm must be 'viterbi' or 'map', not {shown(algorithm)}")
+        return decoding.path_log_probs(self._logs, data.symbols, data.offsets, states), states
 
     def forecast(
         self,
@@ -222,7 +225,7 @@ class HMM:
         Row h is P(symbol h + 1 places behind the end | y).
         """
         if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
-            raise ValueError(f"steps must be a whole number from 1, not {steps!r}")
+            raise ValueError(f"steps must be a whole number from 1, not {shown(steps)}")
         data = self.encode(y, lengths, unseen)
         result = inference.forward(self._tables, data.symbols, data.offsets)
         self._check_possible(data, result.lost)
@@ -241,7 +244,7 @@ class HMM:
         code = int(data.symbols[position])
         label = code if self.vocabulary is None else self.vocabulary[code]
         raise ImpossibleObservation(
-            f"symbol {label!r} at {data.place_of(position)} has probability zero, given what "
+            f"symbol {shown(label)} at {data.place_of(position)} has probability zero, given what "
             "comes before it: the model cannot have produced this sequence"
         )
 
@@ -251,15 +254,13 @@ class HMM:
         """Draw one sequence: (n symbols, n states); symbols are labels where there are any."""
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
             raise ValueError(
-                f"the number of symbols to draw must be a whole number from 1, not {n!r}"
+                f"the number of symbols to draw must be a whole number from 1, not {shown(n)}"
             )
         symbols, states = sample(
             self.startprob, self.transmat, self.emissionprob, int(n), generator(random_state)
         )
         if self.vocabulary is not None:
-            kinds = {type(label) for label in self.vocabulary}
-            labels = np.array(self.vocabulary, None if len(kinds) == 1 else object)
-            return labels[symbols], states
+            return label_array(self.vocabulary)[symbols], states
         return symbols, states
 
     def stationary(self) -> Floats:
@@ -269,8 +270,8 @@ class HMM:
     def pair_probability(self, lag: int = 1) -> Floats:
         """Omega: P(symbol a at t, symbol b at t + lag) of the stationary chain, (N, N)."""
         if isinstance(lag, bool) or not isinstance(lag, (int, np.integer)) or lag < 1:
-            raise ValueError(f"a lag is a whole number from 1, not {lag!r}")
-        theta = self.stationary()[:, None] * np.linalg.matrix_power(self.transmat, int(lag))
+            raise ValueError(f"a lag is a whole number from 1, not {shown(lag)}")
+        theta = self.stationary()[:, None] * transition_power(self.transmat, int(lag))
         return np.asarray(self.emissionprob.T @ theta @ self.emissionprob)
 
     def triple_probability(self) -> Floats:
@@ -383,7 +384,7 @@ def _probabilities(name: str, values: Any, ndim: int) -> Floats:
     try:
         array = np.array(values, np.float64, order="C")
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of numbers, not {values!r}") from None
+        raise ValueError(f"{name} must be an array of numbers, not {shown(values)}") from None
     if array.ndim != ndim or array.size == 0:
         raise ValueError(f"{name} must have {ndim} dimension(s), not the shape {array.shape}")
     wrong = ~(array >= 0) | ~np.isfinite(array)

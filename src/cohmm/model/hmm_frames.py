@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from cohmm.data.values import shown
+
 if TYPE_CHECKING:
     from cohmm.model.hmm import HMM
 
@@ -53,4 +55,4 @@ def hmm_frame(model: HMM, what: HMMTable) -> Any:
                 "probability": model.emissionprob.ravel(),
             }
         )
-    raise ValueError(f"what must be one of {', '.join(get_args(HMMTable))}, not {what!r}")
+    raise ValueError(f"what must be one of {', '.join(get_args(HMMTable))}, not {shown(what)}")

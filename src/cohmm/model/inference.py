@@ -1,11 +1,7 @@
 """Exact inference over many sequences, threaded inside long ones.
 
-A long sequence is cut into blocks.  What a block must know of its neighbours, the two
-vectors at each joint, is first found by a short warm-up (a hidden chain forgets) and
-then *checked*: leaving a block gives the same vectors anew, and where the two differ by
-more than `TOLERANCE` the block is run again, in order, from the right one.  So the
-answer is that of the plain recursion, for chains that never forget as well.  Blocks and
-groups depend on the data alone, never on the number of threads.
+A long sequence is cut into blocks, whose joints are checked: see `cohmm.model.joints`.  Blocks
+and groups depend on the data alone, never on the number of threads.
 
 The scaled recursion can lose a state by underflow.  Forward-backward notices: what is
 left of the likelihood is then nearly zero at some symbol.  A forward pass alone notices
@@ -15,25 +11,19 @@ sequence in which it did is repeated in logarithms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from cohmm.kernels import chain, log_chain
-from cohmm.kernels import viterbi as viterbi_kernels
-from cohmm.kernels.compiled import Floats, Ints, Part
+from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
+from cohmm.model import joints
+from cohmm.model.joints import Cut
 from cohmm.model.tables import Tables, log_tables
 
-TOLERANCE = 1e-12
-WARM_UP = 64
-LONG_BLOCK = 16384
-SHORT_BLOCK = 2048  # two passes over it should find it in the cache
-PARTS = 64
 GROUPS = 8  # independent sets of expected counts
 GROUP_BYTES = 2**28
-BATCH = 2**22  # symbols decoded at a time, where there are many sequences
 FAINT = 1e-200
 
 
@@ -61,43 +51,7 @@ class Smoothed(NamedTuple):
     lost: Ints
     posterior: Floats | None
     counts: Counts | None
-
-
-class _Cut(NamedTuple):
-    """Sequences cut into blocks: see `cohmm.kernels.chain`."""
-
-    blocks: Ints
-    joints: Ints
-
-    @property
-    def parts(self) -> list[Part]:
-        return split(len(self.blocks), PARTS)
-
-    @property
-    def joint_parts(self) -> list[Part]:
-        return split(len(self.joints), PARTS) if len(self.joints) else []
-
-    def by_sequence(self, log_prob: Floats, lost: Ints, n: int) -> tuple[Floats, Ints]:
-        """Sums of log-probabilities, and first lost places, a sequence."""
-        totals = np.bincount(self.blocks[:, 4], log_prob, n).astype(np.float64)
-        places = np.full(n, -1, np.int64)
-        for block in np.flatnonzero(lost >= 0)[::-1]:
-            places[self.blocks[block, 4]] = lost[block]
-        return totals, places
-
-
-def _settle(
-    joints: Iterable[int],
-    given: Floats,
-    found: Floats,
-    again: Callable[[int], None],
-    differ: Callable[[Floats, Floats, float], bool] = chain.differ,
-) -> None:
-    """Where what was given at a joint is not what was found, give that and run again, in order."""
-    for joint in joints:
-        if differ(given[joint], found[joint], TOLERANCE):
-            given[joint] = found[joint]
-            again(joint)
+    best: Ints | None
 
 
 def _pick(symbols: Ints, offsets: Ints, which: Ints) -> tuple[Ints, Ints]:
@@ -114,7 +68,7 @@ def forward(
 ) -> Forward:
     """Filter all sequences; memory does not grow with their length unless ``keep``."""
     n = len(offsets) - 1
-    cut = _Cut(*chain.cut_blocks(offsets, LONG_BLOCK))
+    cut = Cut.of(offsets, joints.LONG_BLOCK)
     given, found = _warm_forward(tables, symbols, cut)
     log_prob = np.empty(len(cut.blocks))
     lost = np.empty(len(cut.blocks), np.int64)
@@ -129,8 +83,8 @@ def forward(
         )  # fmt: skip
 
     run(blocks, cut.parts)
-    right_of = np.flatnonzero(cut.blocks[:, 2] >= 0)
-    _settle(range(len(given)), given, found, lambda j: blocks(right_of[j], right_of[j] + 1))
+    right_of = cut.right_of
+    joints.settle(range(len(given)), given, found, lambda j: blocks(right_of[j], right_of[j] + 1))
 
     totals, places = cut.by_sequence(log_prob, lost, n)
     hard = places >= 0
@@ -167,13 +121,13 @@ def _faint(tables: Tables) -> float:
     return np.inf if ((trans > 0) & (trans <= 1e-100)).any() else FAINT
 
 
-def _warm_forward(tables: Tables, symbols: Ints, cut: _Cut) -> tuple[Floats, Floats]:
+def _warm_forward(tables: Tables, symbols: Ints, cut: Cut) -> tuple[Floats, Floats]:
     given = np.zeros((len(cut.joints), tables.width))
 
     def warm(first: int, stop: int) -> None:
         chain.warm_forward(
             tables.lanes, symbols, cut.joints, (first, stop), tables.start, tables.trans,
-            tables.emit, WARM_UP, TOLERANCE, given,
+            tables.emit, joints.WARM_UP, joints.TOLERANCE, given,
         )  # fmt: skip
 
     run(warm, cut.joint_parts)
@@ -187,39 +141,49 @@ def smooth(
     *,
     keep: bool = False,
     count: bool = False,
+    best: bool = False,
     logs: Tables | None = None,
 ) -> Smoothed:
-    """Forward-backward over all sequences: posteriors (``keep``), expected counts (``count``)."""
-    result = _smooth_scaled(tables, symbols, offsets, keep, count)
+    """Forward-backward over all sequences: posteriors (``keep``), expected counts (``count``).
+
+    With ``best`` the most probable state of every symbol, which needs no posteriors in memory.
+    """
+    result = _smooth_scaled(tables, symbols, offsets, keep, count, best)
     if not (result.lost >= 0).any():
         return result
     return _smooth_with_logs(tables, logs or log_tables(tables), symbols, offsets, result, count)
 
 
 def _smooth_scaled(
-    tables: Tables, symbols: Ints, offsets: Ints, keep: bool = False, count: bool = False
+    tables: Tables,
+    symbols: Ints,
+    offsets: Ints,
+    keep: bool = False,
+    count: bool = False,
+    best: bool = False,
 ) -> Smoothed:
     n = len(offsets) - 1
-    cut = _Cut(*chain.cut_blocks(offsets, SHORT_BLOCK))
+    cut = Cut.of(offsets, joints.SHORT_BLOCK)
     ahead, ahead_found = _warm_forward(tables, symbols, cut)
     behind = np.zeros_like(ahead)
     behind_found = np.zeros_like(ahead)
     log_prob = np.empty(len(cut.blocks))
     lost = np.empty(len(cut.blocks), np.int64)
     posterior = np.empty((len(symbols), tables.n_states)) if keep else None
+    states = np.zeros(len(symbols), np.int32) if best else None
     last = np.empty((n, tables.n_states))
 
     def warm(first: int, stop: int) -> None:
         chain.warm_backward(
             tables.lanes, symbols, cut.joints, (first, stop), tables.back, tables.emit,
-            WARM_UP, TOLERANCE, behind,
+            joints.WARM_UP, joints.TOLERANCE, behind,
         )  # fmt: skip
 
     def blocks(group: int, first: int, stop: int) -> None:
         chain.smooth_blocks(
             tables.lanes, symbols, cut.blocks, (first, stop), tables.start, tables.trans,
             tables.back, tables.emit, ahead, behind, ahead_found, behind_found, log_prob, lost,
-            groups[group] if count else None, posterior,
+            groups[group] if count else None, posterior, states,
         )  # fmt: skip
 
     def forward_block(first: int, stop: int) -> None:
@@ -234,32 +198,33 @@ def _smooth_scaled(
             behind, behind_found,
         )  # fmt: skip
 
-    right_of = np.flatnonzero(cut.blocks[:, 2] >= 0)
+    right_of = cut.right_of
     run(warm, cut.joint_parts)
-    parts = split(len(cut.blocks), _n_groups(tables) if count else PARTS)
+    parts = split(len(cut.blocks), _n_groups(tables) if count else joints.PARTS)
     for final in (False, True):
         groups = [_empty_counts(tables) for _ in parts] if count else []
         run(blocks, [(group, *part) for group, part in enumerate(parts)])
         if final or not (_any_differ(ahead, ahead_found) or _any_differ(behind, behind_found)):
             break
         run(forward_block, cut.parts)
-        _settle(
+        joints.settle(
             range(len(ahead)),
             ahead,
             ahead_found,
             lambda j: forward_block(right_of[j], right_of[j] + 1),
         )
         run(backward_block, cut.parts)
-        _settle(
+        joints.settle(
             range(len(behind) - 1, -1, -1), behind, behind_found,
             lambda j: backward_block(right_of[j] - 1, right_of[j]),
         )  # fmt: skip
     totals, places = cut.by_sequence(log_prob, lost, n)
-    return Smoothed(totals, places, posterior, _sum_counts(tables, groups) if count else None)
+    counts = _sum_counts(tables, groups) if count else None
+    return Smoothed(totals, places, posterior, counts, states)
 
 
 def _any_differ(given: Floats, found: Floats) -> bool:
-    return chain.differ(given.ravel(), found.ravel(), TOLERANCE)
+    return chain.differ(given.ravel(), found.ravel(), joints.TOLERANCE)
 
 
 def _n_groups(tables: Tables) -> int:
@@ -288,7 +253,7 @@ def _smooth_with_logs(
     tables: Tables, logs: Tables, symbols: Ints, offsets: Ints, result: Smoothed, count: bool
 ) -> Smoothed:
     """Repeat in logarithms what the scaled recursion lost, and count the rest by themselves."""
-    log_prob, places, posterior, counts = result
+    log_prob, places, posterior, counts, states = result
     hard = places >= 0
     if count:
         if hard.all():
@@ -306,6 +271,8 @@ def _smooth_with_logs(
         log_chain.log_backward(piece, logs.trans, logs.emit, behind)
         if posterior is not None:
             posterior[offsets[s] : offsets[s + 1]] = _normalised(ahead + behind)
+        if states is not None:
+            states[offsets[s] : offsets[s + 1]] = _normalised(ahead + behind).argmax(axis=1)
         if counts is not None:
             emissions = np.zeros((len(tables.emit), tables.n_states))
             log_chain.add_log_counts(
@@ -313,7 +280,7 @@ def _smooth_with_logs(
                 counts.starts, counts.transitions, emissions,
             )  # fmt: skip
             counts.emissions[...] += emissions[:-1].T
-    return Smoothed(log_prob, places, posterior, counts)
+    return Smoothed(log_prob, places, posterior, counts, states)
 
 
 def _log_forward(logs: Tables, symbols: Ints, keep: bool) -> tuple[Floats, float, int]:
@@ -329,79 +296,3 @@ def _normalised(log_rows: Floats) -> Floats:
     rows: Floats = np.exp(log_rows - log_rows.max(axis=1, keepdims=True))
     rows /= rows.sum(axis=1, keepdims=True)
     return rows
-
-
-def viterbi(logs: Tables, symbols: Ints, offsets: Ints) -> tuple[Ints, Ints]:
-    """The best path of every sequence, and the first impossible place of each or -1."""
-    states = np.empty(len(symbols), np.int32)
-    lost = np.empty(len(offsets) - 1, np.int64)
-    for first, stop in _batches(offsets):
-        begin, end = offsets[first], offsets[stop]
-        found = _viterbi_batch(
-            logs, symbols[begin:end], offsets[first : stop + 1] - begin, states[begin:end]
-        )
-        lost[first:stop] = np.where(found >= 0, found + begin, -1)
-    return states, lost
-
-
-def _batches(offsets: Ints) -> Iterable[Part]:
-    """Ranges of whole sequences of about `BATCH` symbols, at least one sequence each."""
-    first, n = 0, len(offsets) - 1
-    while first < n:
-        stop = int(np.searchsorted(offsets, offsets[first] + BATCH, side="right")) - 1
-        stop = min(max(stop, first + 1), n)
-        yield first, stop
-        first = stop
-
-
-def _viterbi_batch(logs: Tables, symbols: Ints, offsets: Ints, states: Ints) -> Ints:
-    n = len(offsets) - 1
-    cut = _Cut(*chain.cut_blocks(offsets, LONG_BLOCK))
-    given = np.zeros((len(cut.joints), logs.width))
-    found = np.zeros_like(given)
-    lost = np.empty(len(cut.blocks), np.int64)
-    # Zeros, as the rest of an impossible sequence stays unwritten, and is followed nevertheless.
-    who = np.zeros((len(symbols), logs.width), _narrowest(logs.n_states))
-    final = np.zeros(n, np.int64)
-
-    def warm(first: int, stop: int) -> None:
-        viterbi_kernels.warm_viterbi(
-            logs.lanes, symbols, cut.joints, (first, stop), logs.start, logs.trans, logs.emit,
-            WARM_UP, TOLERANCE, given,
-        )  # fmt: skip
-
-    def blocks(first: int, stop: int) -> None:
-        viterbi_kernels.viterbi_blocks(
-            logs.lanes, symbols, cut.blocks, (first, stop), logs.start, logs.trans, logs.emit,
-            given, found, lost, who, final,
-        )  # fmt: skip
-
-    run(warm, cut.joint_parts)
-    run(blocks, cut.parts)
-    right_of = np.flatnonzero(cut.blocks[:, 2] >= 0)
-    _settle(
-        range(len(given)), given, found, lambda j: blocks(right_of[j], right_of[j] + 1),
-        viterbi_kernels.scores_differ,
-    )  # fmt: skip
-    run(
-        lambda first, stop: viterbi_kernels.trace_back(offsets, (first, stop), who, final, states),
-        split(n, PARTS),
-    )
-    return cut.by_sequence(np.zeros(len(lost)), lost, n)[1]
-
-
-def _narrowest(n_states: int) -> type[np.unsignedinteger]:
-    """The smallest type that holds a state: one byte for most models."""
-    return np.uint8 if n_states <= 256 else np.uint16 if n_states <= 65536 else np.uint32
-
-
-def path_log_probs(logs: Tables, symbols: Ints, offsets: Ints, states: Ints) -> Floats:
-    """log P(states, symbols) of every sequence."""
-    log_prob = np.empty(len(offsets) - 1)
-    run(
-        lambda first, stop: viterbi_kernels.path_log_probs(
-            symbols, offsets, (first, stop), states, logs.start, logs.trans, logs.emit, log_prob
-        ),
-        split(len(log_prob), PARTS),
-    )
-    return log_prob

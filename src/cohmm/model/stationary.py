@@ -1,4 +1,4 @@
-"""The stationary distribution of a Markov chain."""
+"""A Markov chain after many steps, and after ever so many: its stationary distribution."""
 
 from __future__ import annotations
 
@@ -38,3 +38,24 @@ def stationary_distribution(transmat: Floats) -> Floats:
     pi = np.zeros(len(transmat))
     pi[inside] = weight / weight.sum()
     return pi
+
+
+def transition_power(transmat: Floats, n: int) -> Floats:
+    """P(state after n steps | state now), for n from 1, by repeated squaring.
+
+    Rows are scaled to sum to one after each product, so that their error does not grow with n;
+    all terms are positive, so nothing else cancels.
+    """
+    step, power = _scaled(transmat), None
+    while True:
+        if n % 2:
+            power = step if power is None else _scaled(power @ step)
+        n //= 2
+        if n == 0:
+            return np.asarray(power)
+        step = _scaled(step @ step)
+
+
+def _scaled(rows: Floats) -> Floats:
+    scaled: Floats = rows / rows.sum(axis=1, keepdims=True)
+    return scaled

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cohmm.data.characters import distinct_characters
 from cohmm.data.readers.codes import Chunk
 from cohmm.kernels.compiled import Ints
 from cohmm.kernels.words import split_words
@@ -39,8 +40,10 @@ def one_sequence(cells: pa.Array, rows: Ints) -> Chunk:
     return Chunk(plain(cells), np.zeros(len(cells), np.int64), rows)
 
 
-def cell_sequences(cells: pa.Array, rows: Ints) -> Chunk:
-    """Each cell is a sequence: a list, words, or one number."""
+def cell_sequences(cells: pa.Array, rows: Ints, characters: bool = False) -> Chunk:
+    """Each cell is a sequence: a list, words or ``characters``, or one number."""
+    if characters:
+        return _characters(cells, rows)
     if is_list(cells.type):
         return _lists(cells, rows)
     if is_text(cells.type):
@@ -72,6 +75,19 @@ def _words(cells: pa.Array, rows: Ints) -> Chunk:
     borders = np.frombuffer(offsets, np.int64)[text.offset : text.offset + len(text) + 1]
     words, where = words_of(np.frombuffer(data or b"", np.uint8), borders)
     return Chunk(words, rows[where], rows[where], len(cells) - _distinct(where))
+
+
+def _characters(cells: pa.Array, rows: Ints) -> Chunk:
+    text = pc.fill_null(plain(cells).cast(pa.large_string()), "")
+    sizes = pc.utf8_length(text).to_numpy()
+    where = np.repeat(rows, sizes)
+    return Chunk(characters_of("".join(text.to_pylist())), where, where, int((sizes == 0).sum()))
+
+
+def characters_of(text: str) -> pa.Array:
+    """Every character of a text."""
+    codes, characters = distinct_characters(text)
+    return pa.DictionaryArray.from_arrays(codes, pa.array(characters, pa.large_string()))
 
 
 def _lists(cells: pa.Array, rows: Ints) -> Chunk:

@@ -10,16 +10,18 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.encoding import LARGEST_CODE, MISSING
+from cohmm.data.characters import hint_at_unseen
+from cohmm.data.encoding import MISSING
 from cohmm.data.readers.places import place
 from cohmm.data.readers.source import Source
 from cohmm.data.sequences import Unseen
+from cohmm.data.values import LARGEST_CODE, as_n_symbols, shown
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.kernels.compiled import Ints
 
 Symbol = str | int | float
 
-WHOLE = re.compile(r"(-?[0-9]+)(\.0*)?")
+WHOLE = re.compile(r"(-?)(?=[0-9])0*([0-9]*)(\.0*)?")
 
 
 class Chunk(NamedTuple):
@@ -110,7 +112,9 @@ class KnownLabels(Coder):
         self._unseen = unseen
         self._places = {str(label): code for code, label in enumerate(vocabulary)}
         if len(self._places) < len(vocabulary):
-            twice = next(label for label in vocabulary if str(label) in vocabulary[:-1])
+            twice = next(
+                label for n, label in enumerate(vocabulary) if self._places[str(label)] != n
+            )
             raise ValueError(
                 f"the vocabulary has {twice} as a number and as a string: files do not tell "
                 "the two apart"
@@ -129,8 +133,11 @@ class KnownLabels(Coder):
     def _new_code(self, label: str) -> int:
         if label in self._places:
             return self._places[label]
-        known = f"the vocabulary has {self.n_symbols:,} labels, {self._vocabulary[0]!r} among them"
-        return _code_of_unseen(label, self._unseen, known)
+        known = (
+            f"the vocabulary has {self.n_symbols:,} labels, {shown(self._vocabulary[0])} among them"
+        )
+        hint = hint_at_unseen(label, self._vocabulary)
+        return _code_of_unseen(label, self._unseen, known, hint)
 
 
 class Numbers(Coder):
@@ -138,7 +145,7 @@ class Numbers(Coder):
 
     def __init__(self, n_symbols: int | None, unseen: Unseen) -> None:
         super().__init__()
-        self._limit = n_symbols
+        self._limit = None if n_symbols is None else as_n_symbols(n_symbols)
         self._unseen = unseen
         self._largest = -1
 
@@ -168,7 +175,9 @@ def label_of(symbol: Symbol) -> str:
     """
     if isinstance(symbol, float):
         if not symbol.is_integer():
-            raise ValueError(f"symbol {symbol!r} is not whole: symbols are labels or whole numbers")
+            raise ValueError(
+                f"symbol {shown(symbol)} is not whole: symbols are labels or whole numbers"
+            )
         symbol = int(symbol)
     return str(symbol)
 
@@ -176,17 +185,19 @@ def label_of(symbol: Symbol) -> str:
 def _whole_number(label: str) -> int:
     match = WHOLE.fullmatch(label)
     if match is None:
-        raise ValueError(f"symbol {label!r} is not a whole number")
-    code = int(match[1])
-    if not 0 <= code <= LARGEST_CODE:
-        why = "negative" if code < 0 else "too large"
-        raise ValueError(f"symbol {code} is {why}: codes are whole numbers from 0")
-    return code
+        raise ValueError(f"symbol {shown(label)} is not a whole number")
+    minus, digits = match[1], match[2] or "0"
+    too_large = len(digits) > len(str(LARGEST_CODE)) or int(digits) > LARGEST_CODE
+    if too_large or (minus and digits != "0"):
+        why = "negative" if minus else "too large"
+        raise ValueError(f"symbol {minus}{digits:.30} is {why}: codes are whole numbers from 0")
+    return int(digits)
 
 
-def _code_of_unseen(symbol: str | int, unseen: Unseen, known: str) -> int:
+def _code_of_unseen(symbol: str | int, unseen: Unseen, known: str, hint: str = "") -> int:
     if unseen == "missing":
         return MISSING
     raise ValueError(
-        f"unseen symbol {symbol!r}: {known}; with unseen=missing it is a missing observation"
+        f"unseen symbol {shown(symbol)}: {known}; with unseen=missing it is a missing observation"
+        + hint
     )

@@ -18,6 +18,8 @@ from cohmm.data.readers.groups import Rows
 from cohmm.data.readers.layout import Layout
 from cohmm.data.readers.places import DELIMITERS, place
 from cohmm.data.readers.source import Progress, Source
+from cohmm.data.values import shown
+from cohmm.kernels.quotes import BEGIN, PLAIN, QUOTED, follow_quotes
 
 BLOCK = 2**23  # bytes at a time; a row must fit
 
@@ -30,32 +32,34 @@ def read_delimited(
     Cells are read as text, so that a label looks as it does in the file.  Whether they are
     all numbers, which makes the column one sequence, is seen in the first block.
     """
-    with source.text(progress) as file, _explained(source) as settings:
+    with source.text(progress) as file, _explained(source, file) as (stream, settings):
         names = _header(file, source)
         if not names:
             return
         column, _, _ = layout.columns(names, source)
         convert = _conversion([column], [column])
-        symbols = None if layout.each_row is None else layout.each_row == "symbol"
+        symbols = layout.symbol_rows
         row = 1
-        stream = pa.PythonFile(file, mode="r")
         for batch in pa_csv.open_csv(stream, **settings, convert_options=convert):
             cells = batch.column(0)
             rows = np.arange(row, row + len(cells))
             if symbols is None:
                 symbols = _all_numbers(cells)
-            elif symbols and layout.each_row is None and not _all_numbers(cells):
+            elif symbols and layout.symbol_rows is None and not _all_numbers(cells):
                 raise ValueError(
-                    f"{place(source, row)} or below: the column {column!r} held numbers, and no "
-                    "longer does; say by each_row whether a cell is a symbol or a sequence"
+                    f"{place(source, row)} or below: the column {shown(column)} held numbers, and "
+                    "no longer does; say by each_row whether a cell is a symbol or a sequence"
                 )
-            yield one_sequence(cells, rows) if symbols else cell_sequences(cells, rows)
+            if symbols:
+                yield one_sequence(cells, rows)
+            else:
+                yield cell_sequences(cells, rows, layout.characters)
             row += len(cells)
 
 
 def read_delimited_rows(source: Source, layout: Layout, progress: Progress | None = None) -> Rows:
     """The symbol of every row, with its group and its place in the order."""
-    with source.text(progress) as file, _explained(source) as settings:
+    with source.text(progress) as file, _explained(source, file) as (stream, settings):
         names = _header(file, source)
         if not names:
             return Rows.none()
@@ -63,7 +67,6 @@ def read_delimited_rows(source: Source, layout: Layout, progress: Progress | Non
         wanted = list(dict.fromkeys(name for name in (column, group, order) if name))
         # The order is the one column whose type matters: 9 comes before 10.
         convert = _conversion(wanted, [name for name in (column, group) if name and name != order])
-        stream = pa.PythonFile(file, mode="r")
         table = pa_csv.read_csv(stream, **settings, convert_options=convert)
         return Rows.of(table, column, group, order, source)
 
@@ -72,7 +75,10 @@ def _header(file: io.BufferedReader[Any], source: Source) -> list[str]:
     """The names of the columns, without reading on."""
     text = io.StringIO(file.peek().decode(errors="ignore"), newline="")
     filled = filter(None, csv.reader(text, delimiter=DELIMITERS[source.format]))
-    return next(filled, [])
+    try:
+        return next(filled, [])
+    except csv.Error as error:
+        raise source.error(f"the names of the columns cannot be read: {error}") from None
 
 
 def _conversion(wanted: list[str], as_text: list[str]) -> Any:
@@ -93,10 +99,48 @@ def _all_numbers(cells: pa.Array) -> bool:
     return True
 
 
+class _Quotes(io.RawIOBase):
+    """The bytes of CSV as they are read; an error where a quote opens and does not close."""
+
+    def __init__(self, file: io.BufferedReader[Any], source: Source) -> None:
+        self._file = file
+        self._source = source
+        self._delimiter = ord(DELIMITERS[source.format])
+        self._state = np.array([BEGIN, 1, 0])
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        known = 0
+        if self._state[0] in (BEGIN, PLAIN) and b'"' not in data:  # its last byte says it all
+            known = max(len(data) - 1, 0)
+            self._state[1] += data.count(b"\n", 0, known)
+        rest = np.frombuffer(data, np.uint8)[known:]
+        if not follow_quotes(rest, self._delimiter, self._state):
+            raise self.error(f"closes in line {self._state[1]}, in the midst of a cell")
+        if not data and self.is_open:
+            raise self.error("does not close")
+        return data
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what was read last is in quotes."""
+        return bool(self._state[0] == QUOTED)
+
+    def error(self, what: str) -> ValueError:
+        """An error that names the line of the last opening quote."""
+        return ValueError(f"{self._source.name}, line {self._state[2]}: a quote opens, and {what}")
+
+
 @contextmanager
-def _explained(source: Source) -> Iterator[dict[str, Any]]:
-    """Settings for reading, and errors that name the place of a row that cannot be read."""
+def _explained(
+    source: Source, file: io.BufferedReader[Any]
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """What to read from, settings for it, and errors that name the place of what is wrong."""
     wrong: list[Any] = []
+    quotes = _Quotes(file, source)
 
     def keep(row: Any) -> str:
         wrong.append(row)
@@ -110,7 +154,7 @@ def _explained(source: Source) -> Iterator[dict[str, Any]]:
         ),
     }
     try:
-        yield settings
+        yield pa.PythonFile(quotes, mode="r"), settings
     except pa.ArrowInvalid as error:
         if wrong:
             row = wrong[0]
@@ -119,8 +163,8 @@ def _explained(source: Source) -> Iterator[dict[str, Any]]:
                 f"{where}: {row.actual_columns} cells where the header has "
                 f"{row.expected_columns}: {row.text[:60]!r}"
             ) from None
+        if "straddl" in str(error) and quotes.is_open:
+            raise quotes.error(f"does not close within {BLOCK:,} bytes") from None
         if "straddl" in str(error):
-            raise source.error(
-                f"a row is longer than {BLOCK:,} bytes, or a quote is not closed"
-            ) from None
+            raise source.error(f"a row is longer than {BLOCK:,} bytes") from None
         raise source.error(str(error)) from None

@@ -17,6 +17,7 @@ from cohmm.data.readers.json_lines import read_json_lines
 from cohmm.data.readers.layout import Layout
 from cohmm.data.readers.parquet import read_parquet
 from cohmm.data.readers.source import CODECS, STANDARD_INPUT, Source, find_sources
+from cohmm.data.values import shown
 
 BLOCK = 2**20  # bytes at a time
 CELLS = 2**16  # at a time
@@ -69,9 +70,11 @@ def documents_at(
 
     A text file has a document a line, a table a document a row, a folder one a file.
     """
-    if str(path) != STANDARD_INPUT and Path(path).is_dir():
+    if str(path) not in (STANDARD_INPUT, "") and Path(path).is_dir():
         if column is not None:
-            raise ValueError(f"{path}: a folder has a document a file, and no column {column!r}")
+            raise ValueError(
+                f"{path}: a folder has a document a file, and no column {shown(column)}"
+            )
         for file in _text_files(Path(path)):
             yield whole_file(file, encoding, trace)
         return
@@ -170,6 +173,8 @@ def _decoded(source: Source, encoding: str) -> Iterator[str]:
                     f"line {line} is not {encoding}: byte {place} of the file is "
                     f"0x{error.object[error.start]:02x}; {_another(encoding)}"
                 ) from None
+            except UnicodeError as error:  # UTF-16 that does not begin as it should
+                raise source.error(f"this is not {encoding}: {error}") from None
             if "\x00" in text:
                 line = n_lines + text[: text.index("\x00")].count("\n") + 1
                 raise source.error(f"this is not text: there is a NUL byte in line {line}")

@@ -14,6 +14,7 @@ from cohmm.data.readers.pieces import Piece
 from cohmm.data.readers.places import place
 from cohmm.data.readers.source import Source
 from cohmm.data.sequences import Sequences
+from cohmm.data.values import shown
 from cohmm.kernels.compiled import Ints
 
 
@@ -48,7 +49,7 @@ class Rows(NamedTuple):
             keys[role] = table[name].combine_chunks()
             if keys[role].null_count:
                 row = int(where[np.argmax(keys[role].is_null().to_numpy(zero_copy_only=False))])
-                raise ValueError(f"{place(source, row)}: the {role} column {name!r} is empty")
+                raise ValueError(f"{place(source, row)}: the {role} column {shown(name)} is empty")
         if group is not None:
             keys["group"] = _as_text(keys["group"], group, source)
         return cls(table[column].combine_chunks(), keys, where)
@@ -59,7 +60,7 @@ def _as_text(keys: pa.Array, name: str, source: Source) -> pa.Array:
     try:
         return keys.cast(pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise source.error(f"the column {name!r} is of type {keys.type}: not a key") from None
+        raise source.error(f"the column {shown(name)} is of type {keys.type}: not a key") from None
 
 
 def sequences_by_key(sources: Sequence[Source], found: Sequence[Rows], coder: Coder) -> Piece:

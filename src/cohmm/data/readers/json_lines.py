@@ -14,6 +14,7 @@ from cohmm.data.readers.groups import Rows
 from cohmm.data.readers.layout import EachRow, Layout
 from cohmm.data.readers.places import place
 from cohmm.data.readers.source import Progress, Source
+from cohmm.data.values import listed, shown
 
 BLANK = object()
 
@@ -25,7 +26,7 @@ def read_json_lines(
     symbols: list[str | None] = []
     lines: list[int] = []
     blank = 0
-    each_row: EachRow | None = layout.each_row
+    each_row: EachRow | None = "sequence" if layout.characters else layout.each_row
     for line, value in _values(source, layout, progress):
         if value is BLANK:
             blank += 1
@@ -80,7 +81,9 @@ def _values(source: Source, layout: Layout, progress: Progress | None) -> Iterat
             column = column or layout.columns(list(record), source)[0]
             yield line, _member(record, column, source, line)
         elif layout.column is not None and record is not BLANK:
-            raise ValueError(f"{place(source, line)}: there is no {layout.column!r}: not an object")
+            raise ValueError(
+                f"{place(source, line)}: there is no {shown(layout.column)}: not an object"
+            )
         else:
             yield line, record
 
@@ -99,15 +102,18 @@ def _records(source: Source, progress: Progress | None) -> Iterator[tuple[int, A
                 ) from None
             except RecursionError:
                 raise ValueError(f"{place(source, line)}: nested too deeply") from None
+            except ValueError:  # more digits than Python reads
+                raise ValueError(
+                    f"{place(source, line)}: it has a number that is too long"
+                ) from None
 
 
 def _member(record: dict[str, Any], name: str, source: Source, line: int) -> Any:
     try:
         return record[name]
     except KeyError:
-        there = ", ".join(map(repr, record)) or "none"
         raise ValueError(
-            f"{place(source, line)}: there is no {name!r}; there are {there}"
+            f"{place(source, line)}: there is no {shown(name)}; there are {listed(record)}"
         ) from None
 
 
@@ -121,6 +127,10 @@ def _kind(value: Any) -> EachRow | None:
 def _sequence(value: Any, layout: Layout) -> list[str | None]:
     if value is None:
         return []
+    if layout.characters:
+        if isinstance(value, str):
+            return list(value)
+        raise ValueError(f"{shown(value)} is no text, and text has characters")
     if isinstance(value, str):
         # bytes are split at ASCII blanks alone, as text files are
         return [word.decode() for word in value.encode(errors="surrogatepass").split()]
@@ -129,8 +139,8 @@ def _sequence(value: Any, layout: Layout) -> list[str | None]:
     if layout.each_row == "sequence":
         return [_symbol(value)]
     raise ValueError(
-        f"{value!r} where lines before it hold a sequence; say by each_row whether a line is a "
-        "symbol or a sequence"
+        f"{shown(value)} where lines before it hold a sequence; say by each_row whether a line is "
+        "a symbol or a sequence"
     )
 
 
@@ -158,7 +168,7 @@ def _ordering(values: list[Any], name: str, source: Source) -> pa.Array:
     try:
         return pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        raise source.error(f"{name!r} is of several types, which have no order") from None
+        raise source.error(f"{shown(name)} is of several types, which have no order") from None
 
 
 def _chunk(
@@ -178,4 +188,6 @@ def _array(source: Source, symbols: list[str | None], lines: list[int]) -> pa.Ar
         return pa.array(symbols, pa.large_string())
     except UnicodeEncodeError as error:
         line = lines[symbols.index(error.object)]
-        raise ValueError(f"{place(source, line)}: {error.object!r} is not Unicode text") from None
+        raise ValueError(
+            f"{place(source, line)}: {shown(error.object)} is not Unicode text"
+        ) from None

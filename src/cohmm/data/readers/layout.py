@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cohmm.data.readers.source import Format, Source
+from cohmm.data.values import listed, shown
 
 EachRow = Literal["symbol", "sequence"]
 
@@ -30,6 +31,8 @@ class Layout:
         Whether a cell is one symbol, and all rows of a file are one sequence; or a cell is a
         sequence: a list, or words between blanks.  Default: a sequence, unless the column
         holds numbers.
+    characters : bool
+        Every character of a line, or of a cell, is a symbol; line ends are not.
     """
 
     format: Format | None = None
@@ -37,17 +40,27 @@ class Layout:
     group: str | None = None
     order: str | None = None
     each_row: EachRow | None = None
+    characters: bool = False
 
     def __post_init__(self) -> None:
         if self.each_row not in (None, "symbol", "sequence"):
-            raise ValueError(f"each_row must be 'symbol' or 'sequence', not {self.each_row!r}")
+            raise ValueError(f"each_row must be 'symbol' or 'sequence', not {shown(self.each_row)}")
         if self.is_grouped and self.each_row == "sequence":
             raise ValueError("with group or order each row is a symbol, not a sequence")
+        if self.characters and (self.is_grouped or self.each_row == "symbol"):
+            raise ValueError("characters are those of a sequence: each row cannot be a symbol")
 
     @property
     def is_grouped(self) -> bool:
         """Whether rows are brought together by a key, or in an order of their own."""
         return self.group is not None or self.order is not None
+
+    @property
+    def symbol_rows(self) -> bool | None:
+        """Whether a cell is one symbol; None where that is for the data to say."""
+        if self.characters:
+            return False
+        return None if self.each_row is None else self.each_row == "symbol"
 
     def check(self, source: Source) -> None:
         """Text has no columns to choose from."""
@@ -64,17 +77,11 @@ class Layout:
         if column is None:
             others = [name for name in names if name not in (self.group, self.order)]
             if len(others) != 1:
-                raise source.error(f"say which column has the symbols: {_listed(names)}")
+                raise source.error(f"say which column has the symbols: there are {listed(names)}")
             column = others[0]
         for name in (column, self.group, self.order):
             if name is not None and name not in names:
-                raise source.error(f"there is no column {name!r}; {_listed(names)}")
+                raise source.error(f"there is no column {shown(name)}; there are {listed(names)}")
             if name is not None and list(names).count(name) > 1:
-                raise source.error(f"there are {list(names).count(name)} columns {name!r}")
+                raise source.error(f"there are {list(names).count(name)} columns {shown(name)}")
         return column, self.group, self.order
-
-
-def _listed(names: Sequence[str], most: int = 20) -> str:
-    shown = ", ".join(map(repr, names[:most]))
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"there are {shown}{more}" if names else "there are none"

@@ -15,6 +15,7 @@ from cohmm.data.readers.codes import Chunk
 from cohmm.data.readers.groups import Rows
 from cohmm.data.readers.layout import Layout
 from cohmm.data.readers.source import Progress, Source
+from cohmm.data.values import shown
 
 
 def read_parquet(
@@ -25,14 +26,19 @@ def read_parquet(
         schema = file.schema_arrow
         column, _, _ = layout.columns(schema.names, source)
         kind = schema.field(column).type
+        symbols = is_number(kind) if layout.symbol_rows is None else layout.symbol_rows
         _check(source, column, kind, lists=layout.each_row != "symbol")
-        symbols = layout.each_row == "symbol" or (layout.each_row is None and is_number(kind))
+        if layout.characters and not is_text(kind):
+            raise source.error(f"the column {shown(column)} is of type {kind}: text has characters")
         row = 1
         tell = _by_rows(source, file.metadata.num_rows, progress)
         for batch in file.iter_batches(_rows_at_a_time(file, column, size), columns=[column]):
             cells = batch.column(0)
             rows = np.arange(row, row + len(cells))
-            yield one_sequence(cells, rows) if symbols else cell_sequences(cells, rows)
+            if symbols:
+                yield one_sequence(cells, rows)
+            else:
+                yield cell_sequences(cells, rows, layout.characters)
             row += len(cells)
             tell(row - 1)
 
@@ -83,7 +89,7 @@ def _check(source: Source, column: str, kind: Any, *, lists: bool) -> None:
     inner = kind.value_type if is_list(kind) and lists else kind
     if not (is_text(inner) or is_number(inner)):
         what = "text, whole numbers, or lists of them" if lists else "text or whole numbers"
-        raise source.error(f"the column {column!r} is of type {kind}: symbols are {what}")
+        raise source.error(f"the column {shown(column)} is of type {kind}: symbols are {what}")
 
 
 def _rows_at_a_time(file: Any, column: str, size: int) -> int:

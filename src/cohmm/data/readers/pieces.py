@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -34,17 +35,18 @@ class Piece(NamedTuple):
         return np.concatenate([rest, self.starts, [len(self.codes)]])
 
 
-def join(pieces: Sequence[Piece]) -> Piece:
-    """Pieces that follow one another as one."""
+def join(pieces: list[Piece]) -> Piece:
+    """Pieces that follow one another as one; the list is emptied, so that each piece is let go
+    of once it is copied, and a long sequence is not held in memory twice."""
     if len(pieces) == 1:
-        return pieces[0]
-    begins = np.cumsum([0] + [len(piece.codes) for piece in pieces[:-1]])
-    return Piece(
-        np.concatenate([piece.codes for piece in pieces]),
-        np.concatenate([piece.starts + n for piece, n in zip(pieces, begins, strict=True)]),
-        np.concatenate([piece.files for piece in pieces]),
-        np.concatenate([piece.rows for piece in pieces]),
-    )
+        return pieces.pop()
+    begins = np.cumsum([0] + [len(piece.codes) for piece in pieces])
+    starts = [piece.starts + n for piece, n in zip(pieces, begins[:-1], strict=True)]
+    files, rows = [piece.files for piece in pieces], [piece.rows for piece in pieces]
+    codes = np.empty(begins[-1], np.int32)
+    for first, last in pairwise(begins):
+        codes[first:last] = pieces.pop(0).codes
+    return Piece(codes, np.concatenate(starts), np.concatenate(files), np.concatenate(rows))
 
 
 def in_batches(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:
@@ -52,9 +54,9 @@ def in_batches(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:
     held: list[Piece] = []
     for piece in pieces:
         held.append(piece)
+        del piece
         if _n_symbols(held) >= size:
             yield join(held)
-            held = []
     if held:
         yield join(held)
 
@@ -64,6 +66,7 @@ def in_whole_sequences(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:
     held: list[Piece] = []
     for piece in pieces:
         held.append(piece)
+        del piece
         # Joining only where a second sequence has begun keeps a long one from being copied
         # again and again.
         if sum(len(part.starts) for part in held) > 1 and _n_symbols(held) >= size:

@@ -20,7 +20,10 @@ def place(source: Source, row: int) -> str:
         return f"{source.name}, line {row}"
     if source.format == "parquet" or source.n_bytes is None:
         return f"{source.name}, row {row}"
-    return f"{source.name}, line {_line_of(source, row)}"
+    try:
+        return f"{source.name}, line {_line_of(source, row)}"
+    except csv.Error:  # a cell is longer than Python reads
+        return f"{source.name}, row {row}"
 
 
 def _line_of(source: Source, row: int) -> int:

@@ -1,4 +1,4 @@
-"""Text: a sequence a line, symbols between blanks."""
+"""Text: one sequence per line, of symbols between blanks, or of characters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.readers.cells import words_of
+from cohmm.data.readers.cells import characters_of, words_of
 from cohmm.data.readers.codes import Chunk
 from cohmm.data.readers.source import Progress, Source
 from cohmm.kernels.compiled import Ints
@@ -21,6 +21,7 @@ Result = TypeVar("Result")
 
 BLANKS = (b" ", b"\n", b"\t", b"\r", b"\v", b"\f")
 NEWLINE = ord("\n")
+RETURN = ord("\r")
 
 
 class Words(NamedTuple):
@@ -32,11 +33,14 @@ class Words(NamedTuple):
     ends_open: bool
 
 
-def read_text(source: Source, n_bytes: int, progress: Progress | None = None) -> Iterator[Chunk]:
-    """The words of a file, about ``n_bytes`` at a time, however long its lines are."""
+def read_text(
+    source: Source, n_bytes: int, progress: Progress | None = None, characters: bool = False
+) -> Iterator[Chunk]:
+    """The symbols of a file, about ``n_bytes`` at a time, however long its lines are."""
     finished, filled, last = 0, 0, 0  # lines that ended, lines with a word, the last of these
     ends_open = False
-    for block in _ahead(_split, _blocks(source, n_bytes, progress)):
+    end, split = (_last_character, _split_characters) if characters else (_last_blank, _split)
+    for block in _ahead(split, _blocks(source, n_bytes, progress, end)):
         if len(block.lines):
             lines = block.lines + (finished + 1)
             filled += int(np.count_nonzero(np.diff(lines, prepend=last)))
@@ -48,18 +52,43 @@ def read_text(source: Source, n_bytes: int, progress: Progress | None = None) ->
     yield Chunk(pa.array([], pa.string()), nothing, nothing, finished + ends_open - filled)
 
 
-def _blocks(source: Source, n_bytes: int, progress: Progress | None) -> Iterator[bytes]:
-    """The bytes of a file, cut behind blanks."""
+def _blocks(
+    source: Source, n_bytes: int, progress: Progress | None, end: Callable[[bytes], int]
+) -> Iterator[bytes]:
+    """The bytes of a file, cut where ``end`` says."""
     rest = b""
     with source.text(progress) as file:
         while new := file.read(n_bytes):
             block = rest + new
-            cut = max(block.rfind(blank) for blank in BLANKS) + 1
+            cut = end(block)
             rest = block[cut:]
             if cut:
                 yield block[:cut]
     if rest:
         yield rest
+
+
+def _last_blank(block: bytes) -> int:
+    """The place after the last blank."""
+    return max(block.rfind(blank) for blank in BLANKS) + 1
+
+
+def _last_character(block: bytes) -> int:
+    """The place of the last character, of which more bytes may follow."""
+    place = len(block) - 1
+    while 0x80 <= block[place] < 0xC0:
+        place -= 1
+    return place
+
+
+def _split_characters(block: bytes) -> Words:
+    text = block.decode()
+    points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    newlines = points == NEWLINE
+    inside = ~newlines & (points != RETURN)
+    symbols = characters_of(text.replace("\n", "").replace("\r", ""))
+    lines = np.cumsum(newlines, dtype=np.int32)
+    return Words(symbols, lines[inside], int(lines[-1]), not newlines[-1])
 
 
 def _split(block: bytes) -> Words:

@@ -68,7 +68,7 @@ def _chunks(
     source: Source, layout: Layout, size: int, progress: Progress | None
 ) -> Iterator[Chunk]:
     if source.format == "text":
-        return read_text(source, size * BYTES_A_SYMBOL, progress)
+        return read_text(source, size * BYTES_A_SYMBOL, progress, layout.characters)
     if source.format == "jsonl":
         return read_json_lines(source, layout, size, progress)
     if source.format == "parquet":

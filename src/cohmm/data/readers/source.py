@@ -14,6 +14,8 @@ from typing import IO, Any, Literal, cast, get_args
 
 import pyarrow as pa
 
+from cohmm.data.values import shown
+
 Format = Literal["text", "csv", "tsv", "jsonl", "parquet"]
 Progress = Callable[[int], None]
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -87,10 +89,14 @@ def find_sources(paths: Paths, format: Format | None = None) -> list[Source]:
     Hidden files, and those whose name begins with an underscore, are left out of folders.
     """
     if format is not None and format not in get_args(Format):
-        raise ValueError(f"format must be one of {', '.join(get_args(Format))}, not {format!r}")
+        raise ValueError(
+            f"format must be one of {', '.join(get_args(Format))}, not {shown(format)}"
+        )
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise ValueError("there is no input: give a file, a folder, or - for standard input")
+    if "" in [os.fspath(path) for path in given]:
+        raise ValueError("the path is empty: give a file, a folder, or - for standard input")
     if [os.fspath(path) for path in given].count(STANDARD_INPUT) > 1:
         raise ValueError("standard input can be read only once: give - once")
     return [source for path in given for source in _sources_of(path, format)]
@@ -180,6 +186,11 @@ class _CheckedText(io.RawIOBase):
             raise self._source.error(
                 f"line {line} is not UTF-8 text: it has the byte 0x{error.object[error.start]:02x}"
             ) from None
+        if b"\0" in data:
+            line = self._lines + data[: data.index(b"\0")].count(b"\n") + 1
+            raise self._source.error(
+                f"line {line} is not UTF-8 text: it has a NUL byte, as UTF-16 text has"
+            )
         self._lines += data.count(b"\n")
         buffer[: len(data)] = data
         return len(data)

@@ -16,8 +16,9 @@ from functools import cached_property
 import numpy as np
 
 from cohmm.data.vocabulary import Vocabulary
+from cohmm.evidence.grams import keys_of
 from cohmm.evidence.triples import Triples
-from cohmm.evidence.windows import Windows, keys_of
+from cohmm.evidence.windows import Windows
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.finish import by_prevalence
 from cohmm.learn.many_states.polyadic import products

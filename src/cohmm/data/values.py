@@ -1,0 +1,141 @@
+"""What the values of the library share: they check themselves, and nobody else can change them."""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from cohmm.kernels.compiled import Ints
+
+LARGEST_CODE = 2**31 - 2
+LONGEST = 80  # characters of a user's value in a message
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A frozen dataclass that checks its fields, and copies arrays that others can write to."""
+
+    @classmethod
+    def _trusted(cls, *contents: Any) -> Self:
+        """The value of fields that are right, and whose arrays are ours: no check, no copy."""
+        value = object.__new__(cls)
+        defaults = (field.default for field in fields(cls)[len(contents) :])
+        value._set(*map(frozen, contents), *defaults)
+        return value
+
+    def _set(self, *contents: Any) -> None:
+        for field, content in zip(fields(self), contents, strict=False):
+            object.__setattr__(self, field.name, content)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are frozen as well."""
+        contents = tuple(getattr(self, field.name) for field in fields(self))
+        return type(self)._trusted, contents
+
+
+def frozen(content: Any) -> Any:
+    """``content``, in which arrays can no longer be written to; they must be ours."""
+    if isinstance(content, np.ndarray):
+        array: Any = content
+        while isinstance(array, np.ndarray):  # what it is a view of is ours, too
+            array.setflags(write=False)
+            array = array.base
+    elif sparse.issparse(content):
+        for part in (content.data, content.indices, content.indptr):
+            frozen(part)
+    elif isinstance(content, dict):
+        for item in content.values():
+            frozen(item)
+    return content
+
+
+def own(array: np.ndarray, dtype: Any) -> np.ndarray:
+    """``array`` as a contiguous array that nobody can write to: the same one, or a copy."""
+    if array.dtype == dtype and array.flags.c_contiguous and not _is_writable(array):
+        return array
+    copy = np.array(array, dtype, order="C")
+    copy.setflags(write=False)
+    return copy
+
+
+def _is_writable(array: Any) -> bool:
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return True
+        array = array.base
+    return False
+
+
+def as_numbers(name: str, values: Any, kinds: str = "iu", ndim: int = 1) -> np.ndarray:
+    """``values`` as an array of whole numbers, or of the ``kinds`` given."""
+    what = "whole numbers" if kinds == "iu" else "numbers"
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        array = np.array(None)
+    if array.ndim != ndim or (array.size and array.dtype.kind not in kinds):
+        shape = f"an array of {what} with {ndim} dimensions" if ndim > 1 else f"a list of {what}"
+        raise ValueError(f"{name} must be {shape}, not {shown(values)}")
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(f"{name} must not be masked: a missing observation is -1")
+    return array
+
+
+def as_offsets(offsets: Any, n: int, what: str, empty: bool = False) -> Ints:
+    """Offsets that rise from 0 to ``n``: no ``what`` is of negative length, or ``empty``."""
+    ends = as_numbers("offsets", offsets)
+    if not len(ends) or ends[0] != 0 or ends[-1] != n:
+        shape = f"from {ends[0]} to {ends[-1]}" if len(ends) else "empty"
+        raise ValueError(
+            f"offsets must rise from 0 to {n}, the number of symbols: they are {shape}"
+        )
+    wrong = ends[1:] < ends[:-1] if empty else ends[1:] <= ends[:-1]  # no difference: no overflow
+    if wrong.any():
+        s = int(np.argmax(wrong))
+        raise ValueError(
+            f"offsets must rise: {what} {s} goes from {ends[s]} to {ends[s + 1]}"
+            + ("" if empty else f", and every {what} needs a symbol")
+        )
+    return own(ends, np.int64)
+
+
+def as_n_symbols(n_symbols: Any) -> int:
+    """A number of symbols, if it is one."""
+    whole = isinstance(n_symbols, (int, np.integer)) and not isinstance(n_symbols, bool)
+    if not whole or n_symbols < 1:
+        raise ValueError(f"n_symbols must be a whole number from 1, not {shown(n_symbols)}")
+    if n_symbols > LARGEST_CODE + 1:
+        raise ValueError(f"there are at most {LARGEST_CODE + 1:,} symbols, not {shown(n_symbols)}")
+    return int(n_symbols)
+
+
+def shown(value: Any) -> str:
+    """``repr(value)`` on one line, cut to what a message has room for.
+
+    >>> shown("ab" * 1000)
+    "'ababababababababababababababababababa...ababababababababababababababababababab'"
+    """
+    if isinstance(value, int) and value.bit_length() > 4 * LONGEST:  # Python may refuse to
+        return f"a number of {round(value.bit_length() * 0.30103):,} digits"
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = short.maxlong = LONGEST
+    text = re.sub(r"\s*\n\s*", " ", short.repr(value))
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2 - 3]}...{text[-LONGEST // 2 :]}"
+    return text
+
+
+def listed(names: Any, most: int = 8) -> str:
+    """Names in a message: all of them, or the first and how many more there are.
+
+    >>> listed(["page", "user"])
+    "'page', 'user'"
+    """
+    names = list(names)
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(map(shown, names[:most])) + more if names else "none"
