@@ -162,8 +162,16 @@ def test_as_many_words_as_fit():
     assert fitting(["rain"], 3) == ""
 
 
-def test_a_corpus_that_is_not_the_demos_is_left_alone(run, folder):
-    (folder / "corpus.txt").write_text("mine")
+def test_an_interrupted_demo_is_run_again(run, folder, quick):
+    run("demo", "-n", "50", "-o", "first")
+    (folder / "first" / "topics.cohmm").unlink()
+    run("demo", "-n", "60", "-o", "first")
+    assert {path.name for path in (folder / "first").iterdir()} == FILES
+
+
+@pytest.mark.parametrize("text", ["mine", "", "Rain and \xff"])
+def test_a_corpus_that_is_not_the_demos_is_left_alone(run, folder, text):
+    (folder / "corpus.txt").write_text(text, "latin-1")
     told = "corpus.txt is not of a demo: choose another folder with --output"
     run("demo", "-o", ".", fails=told)
-    assert (folder / "corpus.txt").read_text() == "mine"
+    assert (folder / "corpus.txt").read_text("latin-1") == text

@@ -52,7 +52,7 @@ class Paths(NamedTuple):
         except OSError as error:
             raise ValueError(f"cannot write to {folder}: {error.strerror}") from None
         paths = cls(folder / "corpus.txt", folder / "topics.cohmm", folder / "report.html")
-        if paths.corpus.exists() and not paths.model.exists():
+        if paths.corpus.exists() and not (paths.model.exists() or is_of_a_demo(paths.corpus)):
             raise ValueError(
                 f"{paths.corpus} is not of a demo: choose another folder with --output"
             )
@@ -129,10 +129,7 @@ def demo(
     with working(threads):
         from cohmm.datasets.demo_topics import demo_model
         from cohmm.report import report_topics
-        from cohmm.report.render import check_path
 
-        for path in paths:
-            check_path(path)
         truth = demo_model()
         with clock("draw"):
             states = write_corpus(truth, paths.corpus, n_documents, seed)
@@ -156,6 +153,15 @@ def demo(
         typer.echo(json_line(summary(model, documents, found, clock.seconds, paths)))
     else:
         show(documents, found, clock.seconds, paths)
+
+
+def is_of_a_demo(corpus: Path) -> bool:
+    """Whether a corpus without a model is what an interrupted demo has left."""
+    from cohmm.datasets.demo_topics import demo_model
+
+    with corpus.open(encoding="utf-8", errors="replace") as file:
+        words = file.readline(10_000).lower().replace(".", "").split()
+    return bool(words) and set(words) <= set(demo_model().vocabulary or ())
 
 
 def write_corpus(truth: HMM, path: Path, n_documents: int, seed: int | None) -> Ints:
