@@ -12,9 +12,11 @@ from cohmm.cli import options
 from cohmm.cli.session import check_output, reading, working
 
 if TYPE_CHECKING:
+    from cohmm.data.files import Layout
     from cohmm.evidence.totals import Counted
 
 
+@options.with_layout
 def count(
     inputs: options.Inputs,
     output: Annotated[
@@ -31,11 +33,8 @@ def count(
     integers: Annotated[
         bool, typer.Option("--integers", help="Symbols are whole numbers from 0, not labels.")
     ] = False,
-    format: options.FormatOption = None,
-    column: options.ColumnOption = None,
-    group: options.GroupOption = None,
-    order: options.OrderOption = None,
-    each_row: options.EachRowOption = None,
+    *,
+    layout: Layout,
     threads: options.ThreadsOption = None,
     json: options.JsonOption = False,
 ) -> None:
@@ -55,7 +54,6 @@ def count(
     with working(threads):
         from cohmm.evidence.file_counts import count_files
 
-        layout = options.layout_of(format, column, group, order, each_row)
         with reading(inputs, "counting") as watch:
             counted = count_files(
                 inputs,

@@ -13,6 +13,7 @@ from cohmm.cli.model_files import batches_for, finite, in_pieces, json_line
 from cohmm.cli.session import check_output, reading, working, writing
 
 if TYPE_CHECKING:
+    from cohmm.data.files import Layout
     from cohmm.data.sequences import Sequences
     from cohmm.model.hmm import HMM
 
@@ -24,6 +25,7 @@ class Algorithm(StrEnum):
     map = "map"
 
 
+@options.with_layout
 def decode(
     model: options.Model,
     inputs: options.Inputs,
@@ -33,11 +35,8 @@ def decode(
         typer.Option(help="The most probable path, or the most probable state at each place."),
     ] = Algorithm.viterbi,
     unseen: options.UnseenOption = options.Unseen.error,
-    format: options.FormatOption = None,
-    column: options.ColumnOption = None,
-    group: options.GroupOption = None,
-    order: options.OrderOption = None,
-    each_row: options.EachRowOption = None,
+    *,
+    layout: Layout,
     threads: options.ThreadsOption = None,
     json: options.JsonOption = False,
 ) -> None:
@@ -57,7 +56,6 @@ def decode(
         from cohmm.model.hmm import HMM
 
         hmm = HMM.load(model)
-        layout = options.layout_of(format, column, group, order, each_row)
         for batch in batches_for(hmm, inputs, layout, unseen, watch):
             for text in _lines(hmm, batch, algorithm, json):
                 write(text)

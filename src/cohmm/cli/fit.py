@@ -30,6 +30,7 @@ OTHER_COLUMNS = 34  # characters of a row that are not its symbols
 NEVER = 1e-9  # a probability to leave a state that is none
 
 
+@options.with_layout
 def fit(
     inputs: options.Inputs,
     output: Annotated[
@@ -79,11 +80,8 @@ def fit(
     integers: Annotated[
         bool, typer.Option("--integers", help="Symbols are whole numbers from 0, not labels.")
     ] = False,
-    format: options.FormatOption = None,
-    column: options.ColumnOption = None,
-    group: options.GroupOption = None,
-    order: options.OrderOption = None,
-    each_row: options.EachRowOption = None,
+    *,
+    layout: Layout,
     threads: options.ThreadsOption = None,
     json: options.JsonOption = False,
 ) -> None:
@@ -112,7 +110,6 @@ def fit(
         from cohmm.learn import pairwise
 
         began = time.perf_counter()
-        layout = options.layout_of(format, column, group, order, each_row)
         with notices():
             learned = pairwise(
                 load_counts(inputs, wanted)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from enum import StrEnum
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
-
-if TYPE_CHECKING:
-    from cohmm.data.files import Layout
 
 
 class FileFormat(StrEnum):
@@ -41,7 +41,7 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT",
-        help="Files, folders, or - for standard input. Text has a sequence a line; CSV, JSON "
+        help="Files, folders, or - for standard input. Text has one sequence per line; CSV, JSON "
         "Lines and Parquet are known by their names, each also as .gz or .zst.",
         show_default=False,
     ),
@@ -80,6 +80,10 @@ EachRowOption = Annotated[
         show_default=False,
     ),
 ]
+CharactersOption = Annotated[
+    bool,
+    typer.Option("--characters", help="Every character of a line, or of a cell, is a symbol."),
+]
 UnseenOption = Annotated[
     Unseen, typer.Option("--unseen", help="What a symbol is that the model does not know.")
 ]
@@ -111,9 +115,9 @@ TextInputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT",
-        help="Files, folders, or - for standard input. A text file has a document a line, a "
-        "folder one a .txt file; CSV, JSON Lines and Parquet have one a row, and are known by "
-        "their names; each also as .gz or .zst.",
+        help="Files, folders, or - for standard input. A text file has one document per line, "
+        "a folder one per .txt file; CSV, JSON Lines and Parquet have one per row, and are known "
+        "by their names; each also as .gz or .zst.",
         show_default=False,
     ),
 ]
@@ -179,20 +183,38 @@ def whole_numbers(option: str, text: str, example: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def layout_of(
-    format: FileFormat | None,
-    column: str | None,
-    group: str | None,
-    order: str | None,
-    each_row: EachRow | None,
-) -> Layout:
-    """How the input is laid out, from the options that say so."""
-    from cohmm.data.files import Layout
+LAYOUT: dict[str, tuple[Any, Any]] = {
+    "format": (FormatOption, None),
+    "column": (ColumnOption, None),
+    "group": (GroupOption, None),
+    "order": (OrderOption, None),
+    "each_row": (EachRowOption, None),
+    "characters": (CharactersOption, False),
+}
 
-    return Layout(
-        format=None if format is None else format.value,
-        column=column,
-        group=group,
-        order=order,
-        each_row=None if each_row is None else each_row.value,
-    )
+
+def with_layout(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose ``layout`` is asked for by the options that say how files are laid out."""
+    kinds = get_type_hints(command, localns={"Layout": object}, include_extras=True)
+    parameters: list[Parameter] = []
+    for parameter in signature(command).parameters.values():
+        if parameter.name == "layout":
+            parameters += [
+                Parameter(name, parameter.kind, annotation=kind, default=default)
+                for name, (kind, default) in LAYOUT.items()
+            ]
+        else:
+            parameters.append(parameter.replace(annotation=kinds[parameter.name]))
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        from cohmm.data.files import Layout
+
+        said = {name: given.pop(name) for name in LAYOUT}
+        values = {name: getattr(value, "value", value) for name, value in said.items()}
+        command(**given, layout=Layout(**values))
+
+    del run.__wrapped__  # Typer would look at it instead
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run

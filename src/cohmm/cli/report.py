@@ -21,11 +21,13 @@ from cohmm.cli.session import check_output, reading, working
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
+    from cohmm.data.files import Layout
     from cohmm.data.readers.document_files import Trace
     from cohmm.estimators.hidden_topics import HTMM
     from cohmm.model.hmm import HMM
 
 
+@options.with_layout
 def report(
     model: Annotated[
         Path,
@@ -60,11 +62,8 @@ def report(
             show_default=False,
         ),
     ] = None,
-    format: options.FormatOption = None,
-    column: options.ColumnOption = None,
-    group: options.GroupOption = None,
-    order: options.OrderOption = None,
-    each_row: options.EachRowOption = None,
+    *,
+    layout: Layout,
     encoding: options.EncodingOption = "utf-8",
     threads: options.ThreadsOption = None,
 ) -> None:
@@ -93,7 +92,6 @@ def report(
         if isinstance(read, HMM):
             if encoding != "utf-8":
                 raise ValueError(f"--encoding is for documents, and {model} is an HMM")
-            layout = options.layout_of(format, column, group, order, each_row)
             unknown = unseen or options.Unseen.error
             with reading(paths, "reading") if paths else nullcontext() as watch:
                 report_hmm(
@@ -106,9 +104,8 @@ def report(
                     labels=named,
                 )
         else:
-            _refuse(
-                model, format=format, group=group, order=order, each_row=each_row, unseen=unseen
-            )
+            column = layout.column
+            _refuse(model, **vars(replace(layout, column=None)), unseen=unseen)
             found = _documents(read, paths, column, encoding) if paths else None
             report_topics(
                 read,
@@ -164,7 +161,7 @@ def _labels(model: HMM | HTMM, path: Path | None) -> dict[int, str]:
 
 def _refuse(model: Path, **given: object) -> None:
     for name, value in given.items():
-        if value is not None:
+        if value:
             raise ValueError(
                 f"--{name.replace('_', '-')} is for sequences, and {model} is a topic model"
             )

@@ -13,10 +13,12 @@ from cohmm.cli.program import say
 from cohmm.cli.session import reading, working, writing
 
 if TYPE_CHECKING:
+    from cohmm.data.files import Layout
     from cohmm.data.sequences import Sequences
     from cohmm.kernels.compiled import Floats
 
 
+@options.with_layout
 def score(
     model: options.Model,
     inputs: options.Inputs,
@@ -24,11 +26,8 @@ def score(
         bool, typer.Option("--each", help="Print the log-likelihood of each sequence, a line each.")
     ] = False,
     unseen: options.UnseenOption = options.Unseen.error,
-    format: options.FormatOption = None,
-    column: options.ColumnOption = None,
-    group: options.GroupOption = None,
-    order: options.OrderOption = None,
-    each_row: options.EachRowOption = None,
+    *,
+    layout: Layout,
     threads: options.ThreadsOption = None,
     json: options.JsonOption = False,
 ) -> None:
@@ -50,7 +49,6 @@ def score(
         from cohmm.model.hmm import HMM
 
         hmm = HMM.load(model)
-        layout = options.layout_of(format, column, group, order, each_row)
         for batch in batches_for(hmm, inputs, layout, unseen, watch):
             values = hmm.log_likelihoods(batch)
             tally.add(batch, values)
