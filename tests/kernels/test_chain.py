@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.kernels import chain, drawing, viterbi
+from cohmm.kernels import chain_steps, drawing, viterbi
 from tests import oracles
 from tests.strategies import distributions, models, sequences_of
 
@@ -13,7 +13,7 @@ from tests.strategies import distributions, models, sequences_of
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=5), st.integers(1, 6))
 def test_blocks_tile_the_sequences(lengths, size):
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    blocks, joints = chain.cut_blocks(offsets, size)
+    blocks, joints = chain_steps.cut_blocks(offsets, size)
     assert blocks[0, 0] == 0
     assert blocks[-1, 1] == offsets[-1]
     np.testing.assert_array_equal(blocks[1:, 0], blocks[:-1, 1])
@@ -32,12 +32,12 @@ def test_blocks_tile_the_sequences(lengths, size):
 
 def test_probabilities_differ_by_their_ratio():
     a = np.array([0.5, 1e-20, 0.0])
-    assert not chain.differ(a, a * (1 + 1e-13), 1e-12)
-    assert chain.differ(a, a * (1 + 1e-11), 1e-12)
-    assert chain.differ(a, np.array([0.5, 3e-20, 0.0]), 1e-12)
-    assert chain.differ(a, np.array([0.5, 1e-20, 1e-200]), 1e-12)
-    assert not chain.differ(a, np.array([0.5, 1e-20, 1e-310]), 1e-12)
-    assert chain.differ(a, np.array([0.5, np.nan, 0.0]), 1e-12)
+    assert not chain_steps.differ(a, a * (1 + 1e-13), 1e-12)
+    assert chain_steps.differ(a, a * (1 + 1e-11), 1e-12)
+    assert chain_steps.differ(a, np.array([0.5, 3e-20, 0.0]), 1e-12)
+    assert chain_steps.differ(a, np.array([0.5, 1e-20, 1e-200]), 1e-12)
+    assert not chain_steps.differ(a, np.array([0.5, 1e-20, 1e-310]), 1e-12)
+    assert chain_steps.differ(a, np.array([0.5, np.nan, 0.0]), 1e-12)
 
 
 def test_scores_differ_by_their_difference():

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from cohmm.data.documents import Documents
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
+from cohmm.estimators.topic_exports import TopicExports
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats
@@ -28,9 +29,7 @@ from cohmm.topics.coherence import Measure, coherence
 from cohmm.topics.describe import top_words
 from cohmm.topics.document_chains import Chain, Chains, Segmented, segment
 from cohmm.topics.htmm_file import load_fit, save_fit
-from cohmm.topics.interchange import gensim_lists, octis_output, pyldavis_arrays
 from cohmm.topics.perplexity import Method, likelihood
-from cohmm.topics.topic_frames import TopicTable, topic_frame
 
 READING = (
     "analyzer",
@@ -44,7 +43,7 @@ READING = (
 )
 
 
-class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The hidden topic Markov model: the topics of a document's words are a Markov chain.
 
     Topics are learned from how often words follow one another, at several distances, and then
@@ -297,63 +296,6 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         fit = self._fitted()
         return top_words(fit.components, fit.vocabulary, n)
 
-    # -- elsewhere ---------------------------------------------------------------------------
-
-    def to_frame(self, what: TopicTable, documents: Any = None, *, n_words: int = 10) -> Any:
-        """A pandas data frame, in long form; needs pandas.
-
-        ``what``: "topics" (share, expected run, coherence, top words), "words" (the ``n_words``
-        top words of every topic), "transitions"; of documents, those of training where none
-        are given: "documents" (the share of every topic), "tokens" (a topic for every word),
-        "segments" (runs of one topic).  A model read from a file has no coherence to show.
-
-        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
-        >>> topics.to_frame("tokens", ["oil corn"]).columns.tolist()
-        ['document', 'place', 'word', 'topic', 'probability']
-        """
-        return topic_frame(
-            what, self._fitted(), self._chains(), self._known(documents), n_words=n_words
-        )
-
-    def to_pyldavis(self, documents: Any = None) -> dict[str, Any]:
-        """The five arrays of ``pyLDAvis.prepare``, by name; documents of training by default.
-
-        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
-        >>> topics.to_pyldavis()["term_frequency"].tolist()  # of corn, gas, oil, wheat
-        [9, 9, 18, 18]
-        """
-        fit = self._fitted()
-        data = self._training("to_pyldavis") if documents is None else self.encode(documents)
-        return pyldavis_arrays(fit, data, self._chains().infer(data).shares)
-
-    def to_gensim(
-        self, documents: Any = None, *, n_words: int = 10, minimum_probability: float = 0.01
-    ) -> dict[str, Any]:
-        """What gensim's `LdaModel` would answer, as plain lists.
-
-        "topics" as ``show_topics(formatted=False)`` has them, (topic, [(word, probability)]);
-        "id2word"; and "document_topics" as ``get_document_topics``, of training by default:
-        a model read from a file has none.
-
-        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
-        >>> [words[0][0] for _, words in topics.to_gensim(n_words=2)["topics"]]
-        ['wheat', 'oil']
-        """
-        shares = self._known_shares(documents)
-        return gensim_lists(self._fitted(), shares, n_words, minimum_probability)
-
-    def to_octis(self, documents: Any = None, *, n_words: int = 10) -> dict[str, Any]:
-        """What a model of OCTIS returns, for its measures.
-
-        "topics", lists of top words; "topic-word-matrix", (K, V); "topic-document-matrix",
-        (K, D), of training by default: a model read from a file has none.
-
-        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
-        >>> topics.to_octis(n_words=2)["topic-document-matrix"].shape
-        (2, 18)
-        """
-        return octis_output(self._fitted(), self._known_shares(documents), n_words)
-
     # -- files -------------------------------------------------------------------------------
 
     def report(self, path: str | os.PathLike[str], documents: Any = None, **options: Any) -> None:
@@ -391,16 +333,6 @@ class HTMM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
                 + ("have" if what == "partial_fit" else "have: give documents")
             )
         return self.documents_
-
-    def _known(self, documents: Any) -> Documents | None:
-        """The documents, those of training where none are given, or None where there are none."""
-        if documents is None:
-            return getattr(self, "documents_", None)
-        return self.encode(documents)
-
-    def _known_shares(self, documents: Any) -> Floats | None:
-        known = self._known(documents)
-        return None if known is None else self._chains().infer(known).shares
 
     def _chains(self) -> Chains:
         return Chains.of(self._fitted(), self.chain)

@@ -20,177 +20,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Ints, Lanes, Part, fused_kernel, kernel
+from cohmm.kernels.chain_steps import SMALLEST, filter_step, likelihood_step, observe
+from cohmm.kernels.compiled import Floats, Ints, Lanes, Part, fused_kernel
 from cohmm.kernels.simd import row_times_matrix, scale, weigh
 
 # Factors are multiplied up to here before one logarithm is taken for all of them.
 _TINY = 1e-150
-# A probability below this is treated as lost; logarithms decide what it was.
-_SMALLEST = 1e-300
 # Instead of a lost place: nothing is impossible, but a state has nearly underflowed.
 FADED = -2
-
-
-@kernel
-def cut_blocks(offsets: Ints, size: int) -> tuple[Ints, Ints]:
-    """Cut the sequences ``offsets[s]:offsets[s + 1]`` into blocks of at most ``size`` symbols.
-
-    Returns ``blocks``, a row (first, last, left, right, sequence) a block, and ``joints``, a
-    row (border, begin, end) a joint: where it is, and the limits of its sequence.
-    """
-    n_blocks = 0
-    for s in range(len(offsets) - 1):
-        n_blocks += (offsets[s + 1] - offsets[s] + size - 1) // size
-    blocks = np.empty((n_blocks, 5), np.int64)
-    joints = np.empty((n_blocks - (len(offsets) - 1), 3), np.int64)
-    block = joint = 0
-    for s in range(len(offsets) - 1):
-        begin, end = offsets[s], offsets[s + 1]
-        first = begin
-        while first < end:
-            last = min(first + size, end)
-            left = joint - 1 if first > begin else -1
-            right = -1
-            if last < end:
-                joints[joint] = last, begin, end
-                right = joint
-                joint += 1
-            blocks[block] = first, last, left, right, s
-            block += 1
-            first = last
-    return blocks, joints
-
-
-@fused_kernel
-def _observe(lanes: Lanes, emit: Floats, symbol: int, predicted: Floats, row: Floats) -> float:
-    """``row = predicted * emit[symbol]``, scaled to sum to one; returns the scale, or 0."""
-    total: float = weigh(lanes, predicted, emit, symbol, row)
-    if not total >= _SMALLEST:
-        return 0.0
-    scale(lanes, row, 1.0 / total)
-    return total
-
-
-@fused_kernel
-def _filter_step(
-    lanes: Lanes, row: Floats, trans: Floats, emit: Floats, symbol: int, predicted: Floats
-) -> float:
-    """Filter ``row`` one step on, in place; returns the probability of the symbol, or 0."""
-    row_times_matrix(lanes, row, trans, predicted)
-    return _observe(lanes, emit, symbol, predicted, row)
-
-
-@fused_kernel
-def _likelihood_step(
-    lanes: Lanes, row: Floats, back: Floats, emit: Floats, symbol: int, weighted: Floats
-) -> None:
-    """Take the likelihood ``row`` of what follows one step back, in place.
-
-    ``weighted`` keeps the product of ``row`` and the emission, scaled to sum to one, which
-    the expected transitions need.
-    """
-    total = weigh(lanes, row, emit, symbol, weighted)
-    if total >= _SMALLEST:
-        scale(lanes, weighted, 1.0 / total)
-    row_times_matrix(lanes, weighted, back, row)
-
-
-@kernel
-def differ(a: Floats, b: Floats, tolerance: float) -> bool:
-    """Whether probabilities differ by more than the factor ``1 + tolerance``.
-
-    What a state weighs now says nothing of what it will weigh: the next symbols may
-    favour one of probability 1e-20 by any factor.  So no difference is too small, until it
-    is too small for a double.
-    """
-    for k in range(len(a)):
-        if not abs(a[k] - b[k]) <= tolerance * max(a[k], b[k]) + _SMALLEST:
-            return True
-    return False
-
-
-@fused_kernel
-def warm_forward(
-    lanes: Lanes,
-    symbols: Ints,
-    joints: Ints,
-    part: Part,
-    start: Floats,
-    trans: Floats,
-    emit: Floats,
-    shortest: int,
-    tolerance: float,
-    forward: Floats,
-) -> None:
-    """Fill ``forward`` for the joints ``part[0]:part[1]``.
-
-    The filter forgets where it started.  Starting further and further back, the warm-up is
-    doubled until two filtered distributions agree to ``tolerance``, or until it meets
-    the begin of the sequence, where the answer is exact.
-    """
-    width = trans.shape[1]
-    n_states = trans.shape[0]
-    predicted = np.empty(width)
-    earlier = np.empty(width)
-    for joint in range(part[0], part[1]):
-        border, begin = joints[joint, 0], joints[joint, 1]
-        row = forward[joint]
-        warm_up = shortest
-        longest = border - begin
-        rounds = 0
-        while True:
-            earlier[:] = row
-            place = max(border - warm_up, begin)
-            if place == begin:
-                predicted[:] = start
-            else:
-                predicted[:] = 0.0
-                predicted[:n_states] = 1.0 / n_states
-            _observe(lanes, emit, symbols[place], predicted, row)
-            for t in range(place + 1, border):
-                _filter_step(lanes, row, trans, emit, symbols[t], predicted)
-            rounds += 1
-            if place == begin or (rounds > 1 and not differ(row, earlier, tolerance)):
-                break
-            if warm_up > longest // 4:
-                break  # the block before it is the better warm-up
-            warm_up *= 2
-
-
-@fused_kernel
-def warm_backward(
-    lanes: Lanes,
-    symbols: Ints,
-    joints: Ints,
-    part: Part,
-    back: Floats,
-    emit: Floats,
-    shortest: int,
-    tolerance: float,
-    backward: Floats,
-) -> None:
-    """Fill ``backward`` for the joints ``part[0]:part[1]``, as `warm_forward` does."""
-    width = back.shape[1]
-    weighted = np.empty(width)
-    earlier = np.empty(width)
-    for joint in range(part[0], part[1]):
-        border, end = joints[joint, 0], joints[joint, 2]
-        row = backward[joint]
-        warm_up = shortest
-        longest = end - border
-        rounds = 0
-        while True:
-            earlier[:] = row
-            place = min(border + warm_up, end)
-            row[:] = 1.0
-            for t in range(place - 1, border - 1, -1):
-                _likelihood_step(lanes, row, back, emit, symbols[t], weighted)
-            rounds += 1
-            if place == end or (rounds > 1 and not differ(row, earlier, tolerance)):
-                break
-            if warm_up > longest // 4:
-                break
-            warm_up *= 2
 
 
 @fused_kernel
@@ -224,9 +61,9 @@ def _filter_block(
     outcome = -1
     for t in range(first, last):
         if t == first:
-            step = _observe(lanes, emit, symbols[first], predicted, row)
+            step = observe(lanes, emit, symbols[first], predicted, row)
         else:
-            step = _filter_step(lanes, row, trans, emit, symbols[t], predicted)
+            step = filter_step(lanes, row, trans, emit, symbols[t], predicted)
         if step == 0.0:
             return -np.inf, t
         if faint > 0.0:
@@ -316,7 +153,7 @@ def backward_blocks(
         else:
             row[:] = 1.0
         for t in range(last - 1, first - 1, -1):
-            _likelihood_step(lanes, row, back, emit, symbols[t], weighted)
+            likelihood_step(lanes, row, back, emit, symbols[t], weighted)
         backward_out[left] = row
 
 
@@ -405,7 +242,7 @@ def smooth_blocks(
             if t == 0 and left < 0:
                 break
             total = weigh(lanes, row, filtered, t, predicted)
-            if not total >= _SMALLEST:
+            if not total >= SMALLEST:
                 lost[b] = max(first, first + t - 1)
                 break
             factor = 1.0 / total
@@ -424,7 +261,7 @@ def smooth_blocks(
                 emitted = counts[2][symbols[first + t - 1]]
                 for k in range(width):
                     emitted[k] += predicted[k]
-            _likelihood_step(lanes, row, back, emit, symbols[first + t - 1], weighted[t])
+            likelihood_step(lanes, row, back, emit, symbols[first + t - 1], weighted[t])
         if left >= 0:
             backward_out[left] = row
         if counts is not None and lost[b] < 0:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels import chain, log_chain
+from cohmm.kernels import chain, chain_steps, log_chain, warm_up
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
 from cohmm.model import joints
@@ -125,7 +125,7 @@ def _warm_forward(tables: Tables, symbols: Ints, cut: Cut) -> tuple[Floats, Floa
     given = np.zeros((len(cut.joints), tables.width))
 
     def warm(first: int, stop: int) -> None:
-        chain.warm_forward(
+        warm_up.warm_forward(
             tables.lanes, symbols, cut.joints, (first, stop), tables.start, tables.trans,
             tables.emit, joints.WARM_UP, joints.TOLERANCE, given,
         )  # fmt: skip
@@ -174,7 +174,7 @@ def _smooth_scaled(
     last = np.empty((n, tables.n_states))
 
     def warm(first: int, stop: int) -> None:
-        chain.warm_backward(
+        warm_up.warm_backward(
             tables.lanes, symbols, cut.joints, (first, stop), tables.back, tables.emit,
             joints.WARM_UP, joints.TOLERANCE, behind,
         )  # fmt: skip
@@ -224,7 +224,7 @@ def _smooth_scaled(
 
 
 def _any_differ(given: Floats, found: Floats) -> bool:
-    return chain.differ(given.ravel(), found.ravel(), joints.TOLERANCE)
+    return chain_steps.differ(given.ravel(), found.ravel(), joints.TOLERANCE)
 
 
 def _n_groups(tables: Tables) -> int:

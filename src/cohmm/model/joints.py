@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels import chain
+from cohmm.kernels import chain_steps
 from cohmm.kernels.compiled import Floats, Ints, Part
 from cohmm.kernels.threads import split
 
@@ -34,7 +34,7 @@ class Cut(NamedTuple):
     @classmethod
     def of(cls, offsets: Ints, size: int) -> Cut:
         """Blocks of at most ``size`` symbols."""
-        return cls(*chain.cut_blocks(offsets, size))
+        return cls(*chain_steps.cut_blocks(offsets, size))
 
     @property
     def parts(self) -> list[Part]:
@@ -65,7 +65,7 @@ def settle(
     given: Floats,
     found: Floats,
     again: Callable[[int], None],
-    differ: Callable[[Floats, Floats, float], bool] = chain.differ,
+    differ: Callable[[Floats, Floats, float], bool] = chain_steps.differ,
 ) -> None:
     """Where what was given at a joint is not what was found, give that and run again, in order."""
     for joint in joints:

@@ -1,0 +1,92 @@
+"""Single steps of the forward and backward recursions, and how sequences are cut into blocks.
+
+Conventions are those of `cohmm.kernels.chain`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cohmm.kernels.compiled import Floats, Ints, Lanes, fused_kernel, kernel
+from cohmm.kernels.simd import row_times_matrix, scale, weigh
+
+# A probability below this is treated as lost; logarithms decide what it was.
+SMALLEST = 1e-300
+
+
+@kernel
+def cut_blocks(offsets: Ints, size: int) -> tuple[Ints, Ints]:
+    """Cut the sequences ``offsets[s]:offsets[s + 1]`` into blocks of at most ``size`` symbols.
+
+    Returns ``blocks``, a row (first, last, left, right, sequence) a block, and ``joints``, a
+    row (border, begin, end) a joint: where it is, and the limits of its sequence.
+    """
+    n_blocks = 0
+    for s in range(len(offsets) - 1):
+        n_blocks += (offsets[s + 1] - offsets[s] + size - 1) // size
+    blocks = np.empty((n_blocks, 5), np.int64)
+    joints = np.empty((n_blocks - (len(offsets) - 1), 3), np.int64)
+    block = joint = 0
+    for s in range(len(offsets) - 1):
+        begin, end = offsets[s], offsets[s + 1]
+        first = begin
+        while first < end:
+            last = min(first + size, end)
+            left = joint - 1 if first > begin else -1
+            right = -1
+            if last < end:
+                joints[joint] = last, begin, end
+                right = joint
+                joint += 1
+            blocks[block] = first, last, left, right, s
+            block += 1
+            first = last
+    return blocks, joints
+
+
+@fused_kernel
+def observe(lanes: Lanes, emit: Floats, symbol: int, predicted: Floats, row: Floats) -> float:
+    """``row = predicted * emit[symbol]``, scaled to sum to one; returns the scale, or 0."""
+    total: float = weigh(lanes, predicted, emit, symbol, row)
+    if not total >= SMALLEST:
+        return 0.0
+    scale(lanes, row, 1.0 / total)
+    return total
+
+
+@fused_kernel
+def filter_step(
+    lanes: Lanes, row: Floats, trans: Floats, emit: Floats, symbol: int, predicted: Floats
+) -> float:
+    """Filter ``row`` one step on, in place; returns the probability of the symbol, or 0."""
+    row_times_matrix(lanes, row, trans, predicted)
+    return observe(lanes, emit, symbol, predicted, row)
+
+
+@fused_kernel
+def likelihood_step(
+    lanes: Lanes, row: Floats, back: Floats, emit: Floats, symbol: int, weighted: Floats
+) -> None:
+    """Take the likelihood ``row`` of what follows one step back, in place.
+
+    ``weighted`` keeps the product of ``row`` and the emission, scaled to sum to one, which
+    the expected transitions need.
+    """
+    total = weigh(lanes, row, emit, symbol, weighted)
+    if total >= SMALLEST:
+        scale(lanes, weighted, 1.0 / total)
+    row_times_matrix(lanes, weighted, back, row)
+
+
+@kernel
+def differ(a: Floats, b: Floats, tolerance: float) -> bool:
+    """Whether probabilities differ by more than the factor ``1 + tolerance``.
+
+    What a state weighs now says nothing of what it will weigh: the next symbols may
+    favour one of probability 1e-20 by any factor.  So no difference is too small, until it
+    is too small for a double.
+    """
+    for k in range(len(a)):
+        if not abs(a[k] - b[k]) <= tolerance * max(a[k], b[k]) + SMALLEST:
+            return True
+    return False
