@@ -18,11 +18,10 @@ from cohmm.kernels.compiled import Floats, Ints
 from cohmm.model import decoding, inference
 from cohmm.model.hmm_frames import HMMTable, hmm_frame
 from cohmm.model.matching import Distance, match_rows, total_variation
+from cohmm.model.probabilities import probabilities
 from cohmm.model.sampling import generator, sample
 from cohmm.model.stationary import stationary_distribution, transition_power
 from cohmm.model.tables import Tables, log_tables, probability_tables
-
-SUM_TOLERANCE = 1e-6
 
 
 class ImpossibleObservation(ValueError):
@@ -62,9 +61,9 @@ class HMM:
     vocabulary: Vocabulary | None = None
 
     def __post_init__(self) -> None:
-        start = _probabilities("startprob", self.startprob, 1)
-        trans = _probabilities("transmat", self.transmat, 2)
-        emission = _probabilities("emissionprob", self.emissionprob, 2)
+        start = probabilities("startprob", self.startprob, 1)
+        trans = probabilities("transmat", self.transmat, 2)
+        emission = probabilities("emissionprob", self.emissionprob, 2)
         k = len(start)
         if trans.shape != (k, k):
             raise ValueError(f"transmat must be {(k, k)}, as startprob has {k}, not {trans.shape}")
@@ -377,27 +376,3 @@ class HMM:
             )
 
         return cast(HMM, storage.reading(path, build))
-
-
-def _probabilities(name: str, values: Any, ndim: int) -> Floats:
-    """A read-only copy whose rows are distributions."""
-    try:
-        array = np.array(values, np.float64, order="C")
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of numbers, not {shown(values)}") from None
-    if array.ndim != ndim or array.size == 0:
-        raise ValueError(f"{name} must have {ndim} dimension(s), not the shape {array.shape}")
-    wrong = ~(array >= 0) | ~np.isfinite(array)
-    if wrong.any():
-        place = tuple(int(i) for i in np.argwhere(wrong)[0])
-        raise ValueError(f"{name}{list(place)} is {array[place]}: not a probability")
-    sums = array.sum(axis=-1, keepdims=True)
-    off = np.abs(sums - 1).ravel()
-    if off.max() > SUM_TOLERANCE:
-        row = int(off.argmax())
-        which = name if ndim == 1 else f"row {row} of {name}"
-        raise ValueError(f"{which} sums to {sums.ravel()[row]:.8g}, not to 1")
-    if off.max() > 1e-12:
-        array /= sums
-    array.setflags(write=False)
-    return array
