@@ -42,7 +42,7 @@ def main() -> None:
     folder = Path(os.environ.get("COHMM_DATA", ""))
     if not (folder / "msnbc.tar.gz").is_file():
         sys.exit("set COHMM_DATA to the folder that holds msnbc.tar.gz and brown.zip")
-    print("| data | learner | learned from | K | held-out nats a symbol | CPU s |")
+    print("| data | learner | learned from | K | held-out nats per symbol | CPU s |")
     print("|---|---|---:|---:|---:|---:|")
     some = 500 if quick else None
     compare("msnbc", msnbc(folder, some), 8, "1,2,3", 200 if quick else 50_000, starts, quick)

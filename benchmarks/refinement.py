@@ -38,7 +38,7 @@ class Case(NamedTuple):
 class Result(NamedTuple):
     emission: float
     transition: float
-    log_likelihood: float  # nats a symbol
+    log_likelihood: float  # nats per symbol
     seconds: float
     passes: float
     converged: float
@@ -92,7 +92,7 @@ def main() -> None:
 
 def errors_table(title: str, cases: list[Case], instances: int, from_truth: bool) -> None:
     print(f"Refinement ({title}), means of {instances} instances (and the largest)\n")
-    gap = " nats a symbol below the truth-started |" if from_truth else ""
+    gap = " nats per symbol below the truth-started |" if from_truth else ""
     print(f"| model | T | method | emission | transition |{gap} CPU s | passes | converged |")
     print("|---|---:|---|---:|---:|" + "---:|" * (4 if from_truth else 3))
     for case in cases:
@@ -176,7 +176,7 @@ def baum_welch_table(length: int, iterations: int = 3) -> None:
             "baum_welch": cost(lambda: ours(1), 2),
         }
         apart = np.abs(np.subtract(theirs(iterations), ours(iterations))).max()
-    print(f"One iteration of Baum and Welch, N=100, K=20, T={length:.0e}, one thread\n")
+    print(f"One iteration of Baum-Welch, N=100, K=20, T={length:.0e}, one thread\n")
     print("| | CPU s | peak memory, MB |")
     print("|---|---:|---:|")
     for name, found in costs.items():

@@ -175,7 +175,7 @@ def tables(found: list[Row]) -> list[Table]:
         rows.append([str(case), case.evidence, right, *errors, short_time(row["seconds"])])
     return [
         Table(
-            f"More states than symbols, s successors a state; right: below {RIGHT}; medians",
+            f"More states than symbols, s successors per state; right: below {RIGHT}; medians",
             ["from", "evidence", "right", "emission", "transition", "CPU s"],
             rows,
         )

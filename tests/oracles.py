@@ -114,7 +114,7 @@ def expected_counts(model: HMM, y: Codes) -> tuple[np.ndarray, np.ndarray, np.nd
 def em_step(
     model: HMM, sequences: Sequence[Codes], pseudo: Sequence[float] = (0.0, 0.0, 0.0)
 ) -> tuple[float, HMM]:
-    """log P(sequences), and the model after one step of Baum and Welch, row by row."""
+    """log P(sequences), and the model after one step of Baum-Welch, row by row."""
     found = [expected_counts(model, y) for y in sequences]
     tables = (model.startprob[None], model.transmat, model.emissionprob)
     new = []

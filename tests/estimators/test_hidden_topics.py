@@ -289,7 +289,7 @@ def test_bad_input(sample: TopicSample) -> None:
         HTMM(2).fit([])
     with pytest.raises(ValueError, match="no known word"), pytest.warns(TextWarning):
         HTMM(2, random_state=0).fit(TEXTS).perplexity(["unheard of"])
-    with pytest.raises(ValueError, match="one number a document"):
+    with pytest.raises(ValueError, match="one number per document"):
         HTMM(2).fit(TEXTS, sample_weight=[1.0, 2.0])
     with pytest.raises(ValueError, match=r"the weight of document 3 is -1\.0"):
         HTMM(2).fit(TEXTS, sample_weight=[1.0] * 3 + [-1.0] + [1.0] * 26)

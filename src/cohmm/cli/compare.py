@@ -60,7 +60,7 @@ def compare(
     encoding: options.EncodingOption = "utf-8",
     csv: Annotated[
         Path | None,
-        typer.Option(help="Write a row a model, size and seed here.", show_default=False),
+        typer.Option(help="Write one row per model, size and seed here.", show_default=False),
     ] = None,
     threads: options.ThreadsOption = None,
     json: options.JsonOption = False,
@@ -180,7 +180,7 @@ def reasons(found: list[Compared]) -> list[str]:
 
 
 def as_csv(found: list[Compared]) -> str:
-    """A row a model, size and seed."""
+    """One row per model, size and seed."""
     text = io.StringIO()
     rows = [one.as_row() for one in found]
     writer = csv_.DictWriter(text, list(rows[0]), lineterminator="\n")

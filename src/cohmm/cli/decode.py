@@ -40,7 +40,7 @@ def decode(
     threads: options.ThreadsOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Print the hidden states of every sequence, a line each.
+    """Print the hidden states of every sequence, one line each.
 
     With --json a line is an object: log_prob, of the states and the symbols together, and
     states.

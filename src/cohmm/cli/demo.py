@@ -165,7 +165,7 @@ def is_of_a_demo(corpus: Path) -> bool:
 
 
 def write_corpus(truth: HMM, path: Path, n_documents: int, seed: int | None) -> Ints:
-    """Draw documents, write one a line, and return the subject of every word."""
+    """Draw documents, write one per line, and return the subject of every word."""
     from cohmm.datasets.demo_topics import sentences
     from cohmm.datasets.synthetic_topics import sample_documents
     from cohmm.model.sampling import generator

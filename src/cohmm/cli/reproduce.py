@@ -194,7 +194,7 @@ def steps_done(outcome: Any) -> str:
 
 @contextmanager
 def progress(name: str, steps: list[Any]) -> Iterator[Callable[[Any], None]]:
-    """A bar with the time left, if a terminal looks on; else a line a step."""
+    """A bar with the time left, if a terminal looks on; else one line per step."""
     if not sys.stderr.isatty():
         yield lambda done: None if done.reused else say(line_of(name, done))
         return

@@ -28,7 +28,7 @@ def sample(
     output: options.OutputOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Draw sequences from a model, a line each.
+    """Draw sequences from a model, one line each.
 
     With --json a line is an object: symbols, and states if asked for.
 

@@ -23,7 +23,8 @@ def score(
     model: options.Model,
     inputs: options.Inputs,
     each: Annotated[
-        bool, typer.Option("--each", help="Print the log-likelihood of each sequence, a line each.")
+        bool,
+        typer.Option("--each", help="Print the log-likelihood of each sequence."),
     ] = False,
     unseen: options.UnseenOption = options.Unseen.error,
     *,

@@ -81,7 +81,7 @@ class Documents(Value):
     names : Names, optional
         Where each document came from.
     n_unknown : int
-        How many words were left out because a given vocabulary has them not.
+        How many words were left out because they are not in a given vocabulary.
 
     `cohmm.data.text.read_documents` makes one from text:
 

@@ -27,7 +27,7 @@ class SequenceKFold:
         self.n_splits = n_splits
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Ints, Ints]]:
-        """(training, test) indices of sequences, a pair a fold."""
+        """(training, test) indices of sequences, one pair per fold."""
         lengths = X.lengths if isinstance(X, Sequences) else np.array([len(item) for item in X])
         if len(lengths) < self.n_splits:
             raise ValueError(f"{len(lengths)} sequences cannot be split into {self.n_splits} folds")

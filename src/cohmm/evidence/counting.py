@@ -42,7 +42,7 @@ def count_pairs(
     lags : int or several
         Distances at which to count; 1 is the next symbol.
     weights : array, optional
-        A weight a sequence, not below zero.
+        One weight per sequence, not below zero.
 
     >>> count_pairs([0, 1, 0, 1, 1])[1]
     array([[0, 2],

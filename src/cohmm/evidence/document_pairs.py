@@ -25,7 +25,7 @@ def count_documents(
         Distances at which to count; 1 is the next word.  A lag at which no document has a
         pair counts nothing, as long as another lag has some.
     weights : array, (D,), optional
-        A weight a document, not below zero.
+        One weight per document, not below zero.
 
     >>> documents = Documents([0, 1, 0, 1], [0, 3, 3, 4], ("rain", "sun"))
     >>> count_documents(documents)[1]
@@ -37,7 +37,8 @@ def count_documents(
         weights = np.asarray(weights, np.float64)
         if weights.shape != (len(documents),):
             raise ValueError(
-                f"weights must have one number a document, ({len(documents)},), not {weights.shape}"
+                f"weights must have one number per document, ({len(documents)},), "
+                f"not {weights.shape}"
             )
         wrong = ~(np.isfinite(weights) & (weights >= 0))
         if wrong.any():

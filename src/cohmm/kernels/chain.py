@@ -3,7 +3,7 @@
 Conventions, here and in `cohmm.kernels.viterbi`:
 
 - ``symbols`` is one int32 array for all sequences; -1 is a missing observation.
-- Tables have one row a symbol and one column a state, the columns padded with
+- Tables have one row per symbol and one column per state, the columns padded with
   impossible states (`simd.padded`).  The last row belongs to the missing observation:
   ones, it says nothing of the state; the index -1 finds it.
 - A *block* is a stretch ``[first, last)`` of one sequence.  A *joint* is the border of
@@ -46,7 +46,7 @@ def _filter_block(
 ) -> tuple[float, int]:
     """Filter one block, starting from its left joint; ``row`` is left at its last symbol.
 
-    With ``keep``, an array of a row a symbol of the block, all filtered distributions are
+    With ``keep``, an array of one row per symbol of the block, all filtered distributions are
     kept.  Returns the log-likelihood and the first impossible place, or else `FADED` where a
     possible state came below the probability ``faint``, or -1.
     """
@@ -205,7 +205,7 @@ def smooth_blocks(
 
     ``counts``, where it is not None, is a tuple of three arrays to add to, with padded
     columns: expected starts, expected transitions *before* they are multiplied by the
-    transition probabilities, and expected emissions (a row a symbol, the last for the
+    transition probabilities, and expected emissions (one row per symbol, the last for the
     missing).  ``out``, where it is not None, takes the posterior of every symbol, (T, K),
     and ``best`` the first of its most probable states, (T,).
     """

@@ -10,7 +10,7 @@ def count_documents(symbols: Ints, offsets: Ints, frequencies: Ints, latest: Int
     """``frequencies[w]`` becomes the number of documents that have word w.
 
     NumPy: ``sum(np.bincount(np.unique(d), minlength=V) for d in documents)``.  Codes below 0
-    are no words.  ``latest`` is room for a number a word, -1 to begin with.
+    are no words.  ``latest`` is room for one number per word, -1 to begin with.
     """
     for d in range(len(offsets) - 1):
         for t in range(offsets[d], offsets[d + 1]):

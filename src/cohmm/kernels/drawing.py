@@ -20,7 +20,7 @@ def sample_path(
 ) -> int:
     """Walk the chain from ``state``, the first to emit, by alias tables.
 
-    ``uniforms`` has a row a symbol: what is emitted, where it goes next.  Returns the state
+    ``uniforms`` has one row per symbol: what is emitted, where it goes next.  Returns the state
     after the last symbol.
     """
     for t in range(len(symbols)):

@@ -1,6 +1,6 @@
 """The pass over the non-zeros of a sparse pair law: the cost of learning from large vocabularies.
 
-For row n with the non-zeros (l, v), and tables ``left`` and ``right`` of a row a symbol:
+For row n with the non-zeros (l, v), and tables ``left`` and ``right`` of one row per symbol:
 
     p = left[n] . right[l]            what the model expects
     out[n] += (v / p) * right[l]      what the update of M and Theta needs
@@ -61,7 +61,7 @@ def _panels(n_states: int) -> int:
 
 
 def table(values: Floats) -> Singles:
-    """``values``, a row a symbol, as a padded float32 table.
+    """``values``, one row per symbol, as a padded float32 table.
 
     What is tiny becomes zero: products of such would be subnormal, and a hundred times slower.
     """

@@ -1,7 +1,7 @@
 """The pass over distinct triples: the cost of learning from them.
 
 For a triple (a, b, c) of probability v, and tables ``left``, ``centre`` and ``right`` of a
-row a symbol:
+row per symbol:
 
     p = sum(left[a] * centre[b] * right[c])       what the model expects
     w = v / p, or v where nothing is divided

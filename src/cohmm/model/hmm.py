@@ -316,7 +316,7 @@ class HMM:
     # -- elsewhere ---------------------------------------------------------------------------
 
     def to_frame(self, what: HMMTable) -> Any:
-        """The "start", "transitions" or "emissions" as a pandas data frame, a row a probability.
+        """The "start", "transitions" or "emissions" as a pandas data frame, in long form.
 
         >>> model = HMM([.5, .5], [[.7, .3], [.4, .6]], [[.1, .9], [.6, .4]])
         >>> model.to_frame("transitions").columns.tolist()

@@ -1,4 +1,4 @@
-"""A model as pandas data frames, in long form: a row a probability."""
+"""A model as pandas data frames, in long form: one row per probability."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ ROW = 0.125  # inches
 
 
 def plot_emissions(model: Any, ax: Axes | None = None, *, n_symbols: int = 40) -> Axes:
-    """A heat map of P(symbol | state), a row a symbol and a column a state.
+    """A heat map of P(symbol | state), one row per symbol and one column per state.
 
     Symbols stand by the state that they are most probable in, so that what is a state's own
     is a block.  Shades follow the square root of the probability, as small ones matter.

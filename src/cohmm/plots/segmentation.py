@@ -39,7 +39,7 @@ def plot_segmentation(topics: FittedTopics, document: Any, ax: Axes | None = Non
     """A document, line by line, every word in the colour of its topic.
 
     The paler a word, the less probable its topic.  A document of more than 250 words is a
-    ribbon alone, a cell a word.  The nine most frequent topics of the document have colours;
+    ribbon alone, one cell per word.  The nine most frequent topics of the document have colours;
     numbers at the left count words.
 
     Parameters

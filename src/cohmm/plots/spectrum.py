@@ -99,8 +99,8 @@ def _spectrum(value: Any) -> tuple[Spectrum, int]:
     if (topics := as_fitted_topics(value)) is not None:
         if not hasattr(value, "counts_"):
             raise ValueError(
-                "the spectrum needs the pairs, which a model read from a file has not: give "
-                "them, as count_documents makes them"
+                "the spectrum needs the pairs, which a model loaded from a file does not have: "
+                "give them, as count_documents makes them"
             )
         return _of_counts(value.counts_, "summed"), topics.fit_.n_components
     raise ValueError(

@@ -90,7 +90,8 @@ def _checked(components: Any) -> Floats:
     components = np.asarray(components, dtype=np.float64)
     if components.ndim != 2 or not components.size:
         raise ValueError(
-            f"components have a row a topic and a column a word, not the shape {components.shape}"
+            "components have one row per topic and one column per word, not the shape "
+            f"{components.shape}"
         )
     if not np.isfinite(components).all() or (components < 0).any():
         bad = ~(np.isfinite(components) & (components >= 0))

@@ -104,7 +104,7 @@ def octis_output(fit: TopicFit, shares: Floats | None, n_words: int = 10) -> dic
     fit : TopicFit
         The topics.
     shares : array (D, K) or None
-        The topics' shares of documents; OCTIS has a column a document.
+        The topics' shares of documents; OCTIS has one column per document.
     n_words : int
         Words of a topic.
 

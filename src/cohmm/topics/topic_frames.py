@@ -46,7 +46,7 @@ def topic_frame(
 
 
 def topics_frame(fit: HTMMFit, documents: Documents | None, n_words: int) -> Any:
-    """A row a topic: its share, expected run, coherence (where there are documents), top words.
+    """One row per topic: its share, expected run, coherence (where there are documents), top words.
 
     The run is how many words a visit to the topic takes by the corpus' transitions.
     """
@@ -84,7 +84,7 @@ def _coherence(fit: HTMMFit, documents: Documents, top: int) -> Floats:
 
 
 def words_frame(fit: HTMMFit, n_words: int) -> Any:
-    """A row a topic and one of its ``n_words`` top words, the most probable first."""
+    """One row per topic and one of its ``n_words`` top words, the most probable first."""
     codes = top_codes(fit.components, at_most(n_words, fit.components))
     k, n = codes.shape
     return frame(
@@ -98,12 +98,12 @@ def words_frame(fit: HTMMFit, n_words: int) -> Any:
 
 
 def transitions_frame(fit: HTMMFit) -> Any:
-    """A row a pair of topics."""
+    """One row per pair of topics."""
     return frame(square(fit.transitions, "topic"))
 
 
 def documents_frame(chains: Chains, documents: Documents) -> Any:
-    """A row a document and topic: the expected share of its words."""
+    """One row per document and topic: the expected share of its words."""
     shares = chains.infer(documents).shares
     d, k = shares.shape
     columns: dict[str, Any] = {"document": np.repeat(np.arange(d), k)}
@@ -116,7 +116,7 @@ def documents_frame(chains: Chains, documents: Documents) -> Any:
 
 
 def tokens_frame(chains: Chains, documents: Documents) -> Any:
-    """A row a word of a document: its topic, and how probable that is."""
+    """One row per word of a document: its topic, and how probable that is."""
     found = chains.infer(documents, decode=True)
     lengths = documents.lengths
     return frame(

@@ -1,4 +1,4 @@
-"""Baum and Welch's algorithm, against hmmlearn's and against every path by itself."""
+"""Baum-Welch algorithm, against hmmlearn's and against every path by itself."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def sound(fit: RefinedFit, data: Sequences, start: HMM) -> None:
 
 
 def at_the_top(fit: RefinedFit, data: Sequences, slack: float = 0.05) -> None:
-    """Baum and Welch's steps from there gain next to nothing, nats in all.
+    """Baum-Welch steps from there gain next to nothing, nats in all.
 
     The starts, which have a prior, are left alone.
     """

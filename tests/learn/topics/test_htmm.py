@@ -313,7 +313,7 @@ def test_bad_input(small: TopicSample) -> None:
         htmm(documents, 2, max_iter=0)
     with pytest.raises(ValueError, match="n_init must be a whole number from 1, not 0"):
         htmm(documents, 2, n_init=0)
-    with pytest.raises(ValueError, match="one number a document"):
+    with pytest.raises(ValueError, match="one number per document"):
         htmm(documents, 2, weights=[1.0])
     with pytest.raises(ValueError, match="smoothing must be finite"):
         htmm(documents, 2, smoothing=-1.0)

@@ -68,7 +68,7 @@ def documents_at(
 ) -> Iterator[str]:
     """The documents of a file, of a folder of text files, or of standard input (``"-"``).
 
-    A text file has a document a line, a table a document a row, a folder one a file.
+    A text file has one document per line, a table one per row, a folder one per file.
     """
     if str(path) not in (STANDARD_INPUT, "") and Path(path).is_dir():
         if column is not None:

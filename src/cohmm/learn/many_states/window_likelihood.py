@@ -31,7 +31,7 @@ MIXED_IN = 1e-2  # of all symbols and states in a start: steps leave a zero slow
 PATIENCE = 3
 INNER = 100
 TINY = 1e-300
-ROUNDING = 1e-15  # nats a window
+ROUNDING = 1e-15  # nats per window
 NO_NOISE = 1e12  # as many windows tell as much as their law
 
 
@@ -65,7 +65,7 @@ class Likelihood:
         return self.sparsity * float(np.log1p(point.a / delta).sum())
 
     def objective(self, point: Chain) -> float:
-        """Nats a window."""
+        """Nats per window."""
         return self.divergence(point) + self.penalty(point)
 
     def local(self, point: Chain) -> Local:

@@ -21,7 +21,7 @@ class Expected(NamedTuple):
     """What one pass over the evidence gives."""
 
     log_likelihood: float
-    """Nats a symbol, or a window."""
+    """Nats per symbol, or a window."""
     counts: Counts
     """Expected starts, transitions and emissions, a symbol or a window."""
 

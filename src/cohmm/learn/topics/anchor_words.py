@@ -36,7 +36,7 @@ BLOCK = 1024  # rows of Q that are formed at a time
 PARTS = 16
 LEAST_DOCUMENTS = 5
 SHARE_OF_DOCUMENTS = 0.02
-ENOUGH = 5  # candidates a topic
+ENOUGH = 5  # candidates per topic
 NOTHING = 1e-12
 
 

@@ -5,7 +5,7 @@ With Omega the pair law of several lags summed and D the frequencies of the word
     W = D^-1/2 (Omega + Omega') D^-1/2 ~ U diag(w) U'
 
 gives word n the vector U_n |w|^1/2; its direction is the company that the word keeps.  k-means
-on the directions of the frequent words gives one cluster a topic.
+on the directions of the frequent words gives one cluster per topic.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def gruber(
     smoothing : float
         Pseudo-observations of every word that each topic is given at every pass.
     weights : array, (D,), optional
-        A weight a document.
+        One weight per document.
     random_state : int, optional
         Seed.
     callback : function of a `Progress`, optional

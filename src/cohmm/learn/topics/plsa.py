@@ -166,7 +166,7 @@ def _given(law: _Law, k: int, start: Any) -> Floats:
     start = np.asarray(start, np.float64)
     if start.ndim != 2 or start.shape[0] != k or start.shape[1] <= law.seen[-1]:
         raise ValueError(
-            f"start must be an array of {k} topics and a column a word, not of shape {start.shape}"
+            f"start must be an array of {k} topics and one column per word, not {start.shape}"
         )
     if not np.isfinite(start).all() or (start < 0).any():
         raise ValueError("start must hold probabilities: finite, and at least 0")
