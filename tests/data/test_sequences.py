@@ -553,3 +553,107 @@ def test_sequences_are_a_frozen_collection():
     assert repr(Sequences.of([0])) == "Sequences(1 sequences, 1 observations, 1 symbols)"
     places = [data.place_of(position) for position in range(5)]
     assert places == [f"sequence {s}, position {t}" for s, n in ((0, 2), (1, 3)) for t in range(n)]
+
+
+# -- symbols that are too large, too long, or no text ------------------------------------------
+
+
+@pytest.mark.parametrize("values", [FLAT, [0, 2, np.nan, 2, 0]])
+def test_half_floats_are_read_without_a_warning(values):
+    codes = [-1 if value != value else int(value) for value in values]
+    assert lists_of(Sequences.of(np.array(values, np.float16))) == [codes]
+    with pytest.raises(ValueError, match="symbol inf at position 0 is too large"):
+        Sequences.of(np.array([np.inf], np.float16))
+
+
+def test_numbers_that_make_a_vocabulary_far_larger_than_the_data_are_refused():
+    with pytest.raises(ValueError, match="200,000,001 symbols of 2 observations: if they are na"):
+        Sequences.of([0, 200_000_000])
+    assert Sequences.of([0, 200_000_000], n_symbols=200_000_001).n_symbols == 200_000_001
+    named = Sequences.of([0, 200_000_000], vocabulary=[0, 200_000_000])
+    assert named.labels() == [[0, 200_000_000]]
+    assert Sequences.of([0, 10**6]).n_symbols == 10**6 + 1
+    assert Sequences.of(np.arange(0, 4 * 10**6, 50)).n_symbols == 4 * 10**6 - 49
+
+
+def test_what_is_no_text_is_named_with_its_place():
+    with pytest.raises(ValueError, match=r"symbol '\\ud800' at position 1 is not Unicode text"):
+        Sequences.of(["a", "\ud800"])
+    with pytest.raises(ValueError, match=r"the one at 0 is '\\ud800', which is not Unicode text"):
+        Sequences.of(["a"], vocabulary=["\ud800"])
+
+
+LONG = "x" * 30_000
+
+
+@pytest.mark.parametrize(
+    ("X", "options"),
+    [
+        ([0, 1], {"lengths": LONG}),
+        ([0, 1], {"lengths": [1.5] * 30_000}),
+        ([LONG], {"vocabulary": ["a"]}),
+        (["a"], {"vocabulary": [LONG]}),
+        (["a"], {"vocabulary": [LONG, LONG]}),
+        (["a"], {"vocabulary": LONG}),
+        ([LONG, 1], {}),
+        (LONG, {}),
+        ([0, 10**5000], {}),
+        ([0, 10**5000], {"vocabulary": [0, 1]}),
+        (["a"], {"vocabulary": [10**5000]}),
+        ([[0], LONG], {}),
+        ([0], {"n_symbols": LONG}),
+        ([0], {"unseen": LONG}),
+    ],
+)
+def test_messages_are_short_however_long_the_value(X, options):
+    with pytest.raises(ValueError, match=r"^[^\n]{20,300}$"):
+        Sequences.of(X, **options)
+
+
+def test_a_frame_of_many_columns_lists_some():
+    frame = pa.table({f"column {n}": [0] for n in range(10_000)})
+    with pytest.raises(ValueError, match=r"'column 7' and 9,992 more$"):
+        Sequences.from_frame(frame, "x")
+
+
+# -- numbers as labels -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("X", "vocabulary", "expected"),
+    [
+        ([-1, 1, -1], [-1, 1], [-1, 1, -1]),
+        ([10**10, 5, None], [10**10, 5], [10**10, 5, None]),
+        ([2**63, -1], [2**63, -1], [2**63, -1]),
+        ([1, "1", "a"], ["1", 1, "a"], [1, "1", "a"]),
+        (np.array([-(2**63), 2**63 - 1]), [2**63 - 1, -(2**63)], [-(2**63), 2**63 - 1]),
+        (np.array([2**64 - 1, 0], np.uint64), [0, 2**64 - 1], [2**64 - 1, 0]),
+        (np.array([-3.0, np.nan]), [-3], [-3, None]),
+        (pa.array([-3, None, 10**10]), [-3, 10**10], [-3, None, 10**10]),
+        (pd.Series([-3, 10**10]), [-3, 10**10], [-3, 10**10]),
+        (np.ma.array([-3, 7], mask=[0, 1]), [-3], [-3, None]),
+    ],
+    ids=repr,
+)
+def test_numbers_of_a_vocabulary_may_be_any(X, vocabulary, expected):
+    data = Sequences.of(X, vocabulary=vocabulary)
+    assert data.labels() == [expected]
+    assert data.vocabulary == tuple(vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([-1, 1.5], "symbol 1.5 at position 1 is not whole"),
+        (np.array([-1, 1.5]), "symbol 1.5 at position 1 is not whole"),
+        ([-1, np.inf], "symbol inf at position 1 is too large"),
+        (np.array([-1, np.inf]), "symbol inf at position 1 is too large"),
+        ([-1, -2], "unseen symbol -2 .sequence 0, position 1"),
+        (np.array([-1, -2]), "unseen symbol -2 .sequence 0, position 1"),
+        ([-1, "x"], "unseen symbol 'x'"),
+        ([-1, 1j], "neither number nor string"),
+    ],
+)
+def test_numbers_outside_of_a_vocabulary(X, message):
+    with pytest.raises(ValueError, match=message):
+        Sequences.of(X, vocabulary=[-1])

@@ -328,6 +328,142 @@ def test_wrong_values():
         counts.vocabulary = ("a", "b")
 
 
+# -- a value checks itself, and is its own ---------------------------------------------------
+
+GOOD = {1: np.array([[0, 2], [1, 0]])}, np.array([2, 2]), np.array([1, 0])
+
+
+def csr(data, indices, indptr, n=2):
+    """A CSR array whose parts were changed after it was made."""
+    matrix = sparse.csr_array(np.eye(n))
+    matrix.data, matrix.indices, matrix.indptr = map(np.asarray, (data, indices, indptr))
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong", "message"),
+    [
+        (0, {1: [[0, -1], [1, 0]]}, r"lag 1 have -1 at \[0, 1\]: a count must be finite"),
+        (0, {1: [[0, np.nan], [1, 0]]}, r"lag 1 have nan at \[0, 1\]"),
+        (0, {1: [[0, np.inf], [1, 0]]}, r"lag 1 have inf at \[0, 1\]"),
+        (0, {1: [[1e308, 1e308], [1, 0]]}, "lag 1 add up to inf, more than float64 can hold"),
+        (0, {1: [[2**62, 2**62], [1, 0]]}, r"lag 1 add up to 9.22e\+18, more than int64 can"),
+        (0, {1: np.array([[2**63, 0], [0, 0]], np.uint64)}, "more than int64 can hold"),
+        (0, {1: [[True, False], [True, True]]}, "lag 1 must be an array of numbers"),
+        (0, {1: [["a", "b"], ["c", "d"]]}, "lag 1 must be an array of numbers"),
+        (0, {1: [[0, 1], [1]]}, "lag 1 must be an array of numbers"),
+        (0, {1: None}, "lag 1 must be an array of numbers"),
+        (0, {}, "counts must be a dictionary by lag"),
+        (0, [[0, 1], [1, 0]], "counts must be a dictionary by lag"),
+        (0, {0: np.eye(2)}, "a lag is a whole number from 1, not 0"),
+        (0, {"1": np.eye(2)}, "a lag is a whole number from 1, not '1'"),
+        (0, {2**70: np.eye(2)}, "a lag is at most 1,099,511,627,776, not 11805"),
+        (0, {1: csr([1.0, 1.0], [0, 7], [0, 1, 2])}, "lag 1 are no sparse matrix: "),
+        (0, {1: csr([1.0, 1.0], [0, -1], [0, 1, 2])}, "lag 1 are no sparse matrix: "),
+        (0, {1: csr([1.0, 1.0], [0, 1], [0, 2, 1])}, "lag 1 are no sparse matrix: "),
+        (0, {1: csr([1.0, -1.0], [0, 1], [0, 1, 2])}, "lag 1 have -1.0 at"),
+        (0, {1: csr([1.0, np.nan], [0, 1], [0, 1, 2])}, "lag 1 have nan at"),
+        (1, [-1, 2], r"symbol_counts have -1 at \[0\]"),
+        (1, [np.nan, 2], "symbol_counts have nan"),
+        (1, [[1, 2]], "symbol_counts must be a list of numbers"),
+        (1, [], "n_symbols must be a whole number from 1, not 0"),
+        (2, [0, np.inf], "start_counts have inf"),
+        (2, None, "start_counts must be a list of numbers"),
+    ],
+)
+def test_what_is_no_count(place, wrong, message):
+    arguments = list(GOOD)
+    arguments[place] = wrong
+    with pytest.raises(ValueError, match=message):
+        Cooccurrence(*arguments)
+
+
+@pytest.mark.parametrize("n_pairs", [np.inf, np.nan, 0, -1, 1.7e308])
+def test_wrong_numbers_of_pairs(n_pairs):
+    with pytest.raises(ValueError, match=r"n_pairs must be finite and above 0|more than float64"):
+        Cooccurrence.from_probability(np.full((2, 2), 0.2500002), n_pairs * 1.06)
+
+
+def test_weights_that_overflow():
+    with pytest.raises(ValueError, match="the weights of all observations add up to inf"):
+        count_pairs([[0, 1], [1, 0]], weights=[1e308, 1e308])
+    large = count_pairs([[0, 1], [1, 0]], weights=[1e307, 1e307])
+    with pytest.raises(ValueError, match="add up to inf, more than float64 can hold"):
+        sum([large] * 20)
+
+
+def test_sums_that_overflow():
+    counts = Cooccurrence({1: [[2**62 + 1]]}, [2**62 + 1], [1])
+    with pytest.raises(
+        ValueError, match=r"the counts of lag 1 add up to 9.22e\+18, more than int64"
+    ):
+        counts + counts
+
+
+@pytest.mark.parametrize(
+    "convert", [np.asarray, sparse.csr_array, sparse.coo_array, sparse.csc_array]
+)
+def test_counts_share_nothing_with_the_caller(convert):
+    given = convert(np.array([[0, 2], [1, 0]]))
+    symbols, starts = np.array([2, 2]), np.array([1, 0])
+    by_lag = {1: given}
+    counts = Cooccurrence(by_lag, symbols, starts)
+    values = given if isinstance(given, np.ndarray) else given.data
+    values[...] = 9
+    symbols[:] = starts[:] = 9
+    by_lag[2] = given
+    assert counts.lags == (1,)
+    assert np.asarray(counts[1] @ np.eye(2)).tolist() == [[0, 2], [1, 0]]
+    assert counts.symbol_counts.tolist() == [2, 2]
+    assert counts.start_counts.tolist() == [1, 0]
+    own = counts[1] if isinstance(given, np.ndarray) else counts[1].data
+    with pytest.raises(ValueError, match="read-only"):
+        own[...] = 0
+
+
+def test_a_sparse_matrix_is_made_canonical():
+    unsorted = csr([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1], [0, 2, 4])
+    counts = Cooccurrence({1: unsorted}, [1, 1], [0, 0])
+    assert counts[1].toarray().tolist() == [[2, 1], [0, 7]]
+    assert counts[1].has_canonical_format
+    assert unsorted.data.tolist() == [1, 2, 3, 4]
+
+
+def test_lags_are_put_in_order_and_kinds_of_numbers_united():
+    counts = Cooccurrence(
+        {3: np.eye(2, dtype=np.float32), 1: np.eye(2, dtype=np.int8)},
+        np.array([1, 1], np.uint16),
+        [0, 0],
+    )
+    assert counts.lags == (1, 3)
+    assert (counts[1].dtype, counts[3].dtype) == (np.int64, np.float64)
+    assert counts.symbol_counts.dtype == np.int64
+
+
+def test_a_tuple_of_sequences_is_no_pair_of_data_and_lengths():
+    assert count_pairs(([0, 1, 0], [1, 2])) == count_pairs([[0, 1, 0], [1, 2]])
+
+
+def test_a_lag_beyond_all_data():
+    for lag in (2**70, 10**30):
+        with pytest.raises(ValueError, match="a lag is at most 1,099,511,627,776, not 1"):
+            count_pairs([0, 1, 0], lags=lag)
+    with pytest.raises(ValueError, match="no pair at lag 1099511627776"):
+        count_pairs([0, 1, 0], lags=2**40)
+    with pytest.raises(ValueError, match="no pair at lag 1099511627776"):
+        count_pairs([[0, 1], [1, 0]], lags=2**40, weights=[1, 2])
+    with pytest.raises(ValueError, match="no pair at lag 1099511627776"):
+        count_pairs([0, 3000, 0], lags=2**40)
+
+
+def test_a_large_vocabulary_that_was_asked_for_is_counted():
+    counts = count_pairs([0, 5 * 10**6, 0], n_symbols=10**7)
+    assert counts.n_symbols == 10**7
+    assert counts[1].nnz == 2
+    with pytest.raises(ValueError, match="10,000,001 symbols of 3 observations"):
+        count_pairs([0, 10**7, 0])
+
+
 # -- files ----------------------------------------------------------------------------------
 
 

@@ -183,6 +183,43 @@ def test_wrong_values():
             Triples(np.array([[0, 0, 0], [0, 1, 0]], np.int32), np.array([1.0, wrong]), 2)
 
 
+def test_triples_are_in_order_and_each_once():
+    for rows in ([[0, 1, 0], [0, 0, 0]], [[0, 1, 0], [0, 1, 0]]):
+        with pytest.raises(ValueError, match=r"must be in order, each once: .* comes after \(0, 1"):
+            Triples(rows, [1, 2], 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([[0, 1]], [1], 2), r"of the shape \(n, 3\), not \(1, 2\)"),
+        (([[0.0, 1, 0]], [1], 2), "triples must be an array of whole numbers"),
+        (([0, 1, 0], [1], 2), "triples must be an array of whole numbers"),
+        (([[0, 1, 0]], [1], 2**31 - 1), "at most 2,000,000 can be counted"),
+        (([[0, 1, 0]], [1], 0), "n_symbols must be a whole number from 1"),
+        (([[0, 1, 0]], [2.0**1023, 2.0**1023], 2), "add up to inf"),
+        (([[0, 1, 0]], [[1]], 2), "counts of triples must be a list of numbers"),
+    ],
+)
+def test_more_wrong_values(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Triples(*arguments)
+
+
+def test_triples_share_nothing_with_the_caller():
+    rows, amounts = np.array([[0, 1, 0]], np.int32), np.array([3])
+    counts = Triples(rows, amounts, 2)
+    rows[0], amounts[0] = 1, 9
+    assert counts.triples.tolist() == [[0, 1, 0]]
+    assert counts.counts.tolist() == [3]
+
+
+def test_sums_that_overflow():
+    counts = Triples([[0, 1, 0]], [2**62], 2)
+    with pytest.raises(ValueError, match="more than int64 can hold"):
+        counts + counts
+
+
 @pytest.mark.parametrize("X", [[0, 1, 0, 400, 0], ["ü", "b", "ü"]])
 def test_save_and_load(tmp_path, X):
     counts = count_triples(X)

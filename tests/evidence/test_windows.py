@@ -154,11 +154,23 @@ def test_what_does_not_add_up(monkeypatch):
         ((np.zeros((1, 3), np.int32), np.ones(1, bool), 2), "must be a list of numbers, not array"),
         ((np.zeros((1, 3), np.int32), -np.ones(1), 2), r"windows have -1.0 at \[0\]"),
         ((np.zeros((1, 3), np.int32), np.ones(1), 2, ("a",)), "1 labels for 2 symbols"),
+        (([[0, 1, 0], [0, 0, 0]], [1, 1], 2), "windows must be in order, each once"),
+        (([[0] * 99], [1], 2), "windows of 99 among 2 symbols cannot be counted"),
+        (([0, 1, 0], [1], 2), "windows must be an array of whole numbers"),
+        (([[0, 1, 0]], [2**63], 2), "more than int64 can hold"),
     ],
 )
 def test_wrong_values(arguments, message):
     with pytest.raises(ValueError, match=message):
         Windows(*arguments)
+
+
+def test_windows_share_nothing_with_the_caller():
+    rows, amounts = np.array([[0, 1, 0]], np.int32), np.array([3])
+    counts = Windows(rows, amounts, 2)
+    rows[0], amounts[0] = 1, 9
+    assert counts.windows.tolist() == [[0, 1, 0]]
+    assert counts.counts.tolist() == [3]
 
 
 @pytest.mark.parametrize("X", [[0, 1, 0, 40, 0, 1], list("übübüb")])

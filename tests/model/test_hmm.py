@@ -303,6 +303,25 @@ def test_pair_probability_is_that_of_a_long_sample(lag):
     np.testing.assert_allclose(found, model.pair_probability(lag), rtol=0, atol=4 / np.sqrt(n))
 
 
+@pytest.mark.parametrize("leaving", [0.3, 1e-6, 1e-12])
+@pytest.mark.parametrize("lag", [1, 7, 2**20 + 3, 2**40, 2**70])
+def test_pair_probability_at_any_lag(lag, leaving):
+    """A chain of two states has a closed form: it forgets by the factor 1 - a - b a step."""
+    a, b = leaving, leaving / 3
+    model = HMM([0.5, 0.5], [[1 - a, a], [b, 1 - b]], np.eye(2))
+    pi = np.array([b, a]) / (a + b)
+    left = np.exp(lag * np.log1p(-(a + b)))
+    law = pi[:, None] * (pi + left * (np.eye(2) - pi))
+    np.testing.assert_allclose(model.pair_probability(lag), law, rtol=1e-9, atol=1e-13)
+
+
+def test_pair_probability_of_a_cycle_never_wears_off():
+    model = HMM([1, 0, 0], np.roll(np.eye(3), 1, axis=1), np.eye(3))
+    for lag in (2**40, 2**40 + 1, 3**30):
+        expected = np.linalg.matrix_power(np.roll(np.eye(3), 1, axis=1), lag % 3) / 3
+        np.testing.assert_allclose(model.pair_probability(lag), expected, atol=1e-15)
+
+
 @pytest.mark.parametrize("lag", [0, -1, 1.0, True, None])
 def test_wrong_lags(weather, lag):
     with pytest.raises(ValueError, match=f"a lag is a whole number from 1, not {lag!r}"):

@@ -24,20 +24,21 @@ class TextWarning(UserWarning):
 def encode_characters(X: Any, lengths: Any) -> tuple[Ints, Vocabulary | None, Any]:
     """Codes, their characters and the lengths: of a string, or of strings that are a sequence each.
 
+    Strings of one character each are a column, as lists of one element each are.
+
     >>> codes, characters, lengths = encode_characters(["ab", "c"], None)
     >>> codes, characters, lengths
     (array([0, 1, 2], dtype=int32), ('a', 'b', 'c'), [2, 1])
     """
-    if isinstance(X, str):
-        texts = [X]
-    else:
-        texts = column_as_list(X)
-        if lengths is not None:
-            raise ValueError("X is a list of strings, which have their lengths: leave out lengths")
-        lengths = [len(text) if isinstance(text, str) else 0 for text in texts]
+    texts = [X] if isinstance(X, str) else column_as_list(X)
     for s, text in enumerate(texts):
         if not isinstance(text, str):
             raise ValueError(f"item {s} of X is {shown(text)}: characters=True reads strings")
+    sizes = list(map(len, texts))
+    if not isinstance(X, str) and any(size != 1 for size in sizes):
+        if lengths is not None:
+            raise ValueError("X is a list of strings, which have their lengths: leave out lengths")
+        lengths = sizes
     try:
         codes, characters = distinct_characters("".join(texts))
     except UnicodeEncodeError as error:

@@ -107,8 +107,9 @@ class Sequences(Value):
         unseen : "error" or "missing"
             What a symbol outside of ``vocabulary`` or ``n_symbols`` is.
         characters : bool
-            Read strings symbol by symbol: ``X`` is one, or a list of them, a sequence each.  With a
-            vocabulary of single characters a string that stands alone is read so in any case.
+            Read strings symbol by symbol: ``X`` is one, or a list of them, a sequence each; a
+            list of single characters is one sequence.  With a vocabulary of single characters a
+            string that stands alone is read so in any case.
 
         >>> Sequences.of(["ACGT", "ACG"], characters=True).labels()
         [['A', 'C', 'G', 'T'], ['A', 'C', 'G']]

@@ -79,6 +79,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Labels of the symbols; default: learned, where symbols are strings.
     unseen : "error" or "missing"
         What a symbol is that was not there when the model was fitted.
+    characters : bool
+        Read strings symbol by symbol: data is one string, or a list of them, a sequence each.
     algorithm : "viterbi" or "map"
         How `predict` and `decode` choose states.
     random_state : int, optional
@@ -128,6 +130,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         n_features: int | None = None,
         vocabulary: Iterable[Any] | None = None,
         unseen: Unseen = "error",
+        characters: bool = False,
         algorithm: Literal["viterbi", "map"] = "viterbi",
         random_state: int | None = None,
         verbose: bool = False,
@@ -147,6 +150,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features = n_features
         self.vocabulary = vocabulary
         self.unseen = unseen
+        self.characters = characters
         self.algorithm = algorithm
         self.random_state = random_state
         self.verbose = verbose
@@ -178,7 +182,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return self._learn(counts, refine=False, start=_with_symbols(self.model_, counts))
 
     def _sequences(self, X: Any, lengths: Iterable[int] | None) -> Sequences:
-        return Sequences.of(X, lengths, vocabulary=self.vocabulary, n_symbols=self.n_features)
+        given = self._given(X, lengths)
+        return Sequences.of(*given, vocabulary=self.vocabulary, n_symbols=self.n_features)
 
     def _learn(
         self,
@@ -256,7 +261,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any = None, lengths: Iterable[int] | None = None) -> float:
         """log P(X), the sum over all sequences."""
-        return self._fitted().log_likelihood(X, _lengths(y, lengths), self.unseen)
+        given = self._given(X, _lengths(y, lengths))
+        return self._fitted().log_likelihood(*given, self.unseen)
 
     def score_samples(
         self, X: Any, y: Any = None, lengths: Iterable[int] | None = None
@@ -267,7 +273,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
         """Posteriors of the states, (T, K)."""
-        return self._fitted().posterior(X, lengths, self.unseen)
+        return self._fitted().posterior(*self._given(X, lengths), self.unseen)
 
     def decode(
         self,
@@ -277,7 +283,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[float, Ints]:
         """(log P(states, X), states)."""
         chosen = self.algorithm if algorithm is None else algorithm
-        return self._fitted().decode(X, lengths, self.unseen, algorithm=chosen)
+        return self._fitted().decode(*self._given(X, lengths), self.unseen, algorithm=chosen)
 
     def predict(self, X: Any, lengths: Iterable[int] | None = None) -> Ints:
         """The states, (T,)."""
@@ -285,11 +291,11 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def filter(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
         """P(state | symbols so far), (T, K): no look-ahead."""
-        return self._fitted().filter(X, lengths, self.unseen)
+        return self._fitted().filter(*self._given(X, lengths), self.unseen)
 
     def forecast(self, X: Any, lengths: Iterable[int] | None = None, *, steps: int = 1) -> Floats:
         """Probabilities of the next symbols, (steps, N), or (S, steps, N) with lengths."""
-        return self._fitted().forecast(X, lengths, self.unseen, steps=steps)
+        return self._fitted().forecast(*self._given(X, lengths), self.unseen, steps=steps)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, Ints]:
         """Draw one sequence: symbols, (n, 1) as hmmlearn gives them, and states, (n,)."""
@@ -319,7 +325,13 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return int((k - 1) + k * (k - 1) + k * (n - 1))
 
     def _read(self, X: Any, lengths: Iterable[int] | None) -> Sequences:
-        return self._fitted().encode(X, lengths, self.unseen)
+        return self._fitted().encode(*self._given(X, lengths), self.unseen)
+
+    def _given(self, X: Any, lengths: Any) -> tuple[Any, Any]:
+        """Data and lengths as they are, or strings as sequences of characters."""
+        return (
+            (Sequences.of(X, lengths, characters=True), None) if self.characters else (X, lengths)
+        )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
