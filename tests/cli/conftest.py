@@ -1,15 +1,25 @@
 """A model in a folder of its own, and a way to run commands there."""
 
+import subprocess
+import sys
 from typing import NamedTuple
+from unittest.mock import ANY
 
 import pytest
 from typer.testing import CliRunner
 
 from cohmm import HMM
 from cohmm.cli import app
+from cohmm.cli.program import LONGEST
 
+PROGRAM = [sys.executable, "-m", "cohmm"]
 COMPILING = "cohmm: compiling kernels for this machine (once) ...\n"
 TEXT = "walk shop clean\nclean walk\nshop\n"
+
+
+def real(*args, **options):
+    """Run the program itself."""
+    return subprocess.run([*PROGRAM, *args], capture_output=True, text=True, timeout=300, **options)
 
 
 class Outcome(NamedTuple):
@@ -39,7 +49,7 @@ def folder(tmp_path, monkeypatch, weather):
 
 @pytest.fixture
 def run(folder):
-    """Run a command that succeeds, or, with ``fails``, one that must not."""
+    """Run a command that succeeds, or one that must not: ``fails`` is what it says, or ANY."""
 
     def call(*args, input=None, fails=None):
         result = CliRunner().invoke(app, args, input=input, prog_name="cohmm")
@@ -48,7 +58,11 @@ def run(folder):
             assert result.exit_code == 0, stderr
         else:
             assert result.exit_code == 2
-            assert stderr == f"cohmm: {fails}\n"
+            assert result.exception is None or isinstance(result.exception, SystemExit)
+            assert fails is ANY or stderr == f"cohmm: {fails}\n"
+            assert stderr.startswith("cohmm: ")
+            assert stderr.count("\n") == 1
+            assert len(stderr) <= LONGEST + 1
             assert result.stdout == ""
         return Outcome(result.stdout, stderr)
 

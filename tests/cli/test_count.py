@@ -85,9 +85,9 @@ NO_COLUMNS = (
         (["no.txt"], "no.txt: there is no such file"),
         (
             ["d.txt", "--lags", "1,x"],
-            "lags are whole numbers between commas, such as 1,2,3, not '1,x'",
+            "--lags must be whole numbers from 1, such as 1,2,3, not '1,x'",
         ),
-        (["d.txt", "--lags", "0"], "a lag is a whole number from 1, not 0"),
+        (["d.txt", "--lags", "0"], "--lags must be whole numbers from 1, such as 1,2,3, not '0'"),
         (
             ["d.txt", "--lags", "7"],
             "there is no pair at lag 7: none of the 3 sequences has two observations 7 apart",

@@ -185,7 +185,7 @@ def test_many_states_fit_one_screen(run, folder):
         (("-k", "2", "--penalty", "-1"), "penalty must be finite and at least 0, not -1.0"),
         (
             ("-k", "2", "--lags", "x"),
-            "lags are whole numbers between commas, such as 1,2,3, not 'x'",
+            "--lags must be whole numbers from 1, such as 1,2,3, not 'x'",
         ),
         (
             ("-k", "12"),

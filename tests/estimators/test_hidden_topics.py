@@ -12,13 +12,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 import cohmm
-from cohmm import HTMM, Documents, StorageError, TextWarning, read_documents, threads
+from cohmm import HTMM, Documents, StorageError, TextWarning, read_documents, storage, threads
 from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.learn.run import EvidenceWarning
 from cohmm.learn.topics.htmm import htmm
 from cohmm.topics.coherence import coherence
 from cohmm.topics.document_chains import Chains
+from cohmm.topics.htmm_file import KIND
 from cohmm.topics.perplexity import perplexity
 from tests.laws import close, rows_are_distributions
 from tests.topics.samples import error
@@ -252,6 +253,11 @@ def test_parameters_in_files(tmp_path: Path) -> None:
     model = HTMM(2, analyzer=str.split).fit(TEXTS)
     with pytest.raises(ValueError, match=r"analyzer=.* is a function, which a file cannot hold"):
         model.save(path)
+    header, arrays = storage.load(path, KIND)
+    header["parameters"]["speed"] = 9
+    storage.save(path, KIND, header, arrays)
+    with pytest.raises(StorageError, match=r"topics\.cohmm is damaged: .* no parameter 'speed'"):
+        HTMM.load(path)
     sample_htmm(2, n_components=2, n_words=9).documents.save(path)
     with pytest.raises(StorageError, match="holds a documents, not a topic model"):
         HTMM.load(path)

@@ -32,7 +32,9 @@ def batches_for(
     seen: set[str] = set()
     for text in map(str, model.vocabulary or ()):
         if text in seen:
-            raise ValueError(f"the model has {text} as a number and as a string: files do not")
+            raise ValueError(
+                f"the model has {text} as a number and as a string: files do not tell the two apart"
+            )
         seen.add(text)
     return read_files(
         inputs,

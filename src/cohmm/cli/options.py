@@ -133,7 +133,7 @@ def known_encoding(name: str) -> str:
     """An encoding of text that there is."""
     try:
         "".encode(name)
-    except (LookupError, UnicodeError):
+    except (LookupError, ValueError):
         raise ValueError(f"there is no encoding {name!r}; try 'utf-8' or 'latin-1'") from None
     return name
 

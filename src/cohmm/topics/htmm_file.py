@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from cohmm import storage
+from cohmm.evidence.pairs import checked_lag
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Progress
 from cohmm.learn.topics.htmm_fit import HTMMFit
@@ -44,16 +45,19 @@ def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[HTMMFi
             arrays["prevalence"],
             arrays["prior"],
             tuple(header["vocabulary"]),
-            header["name"],
-            header["converged"],
+            str(header["name"]),
+            bool(header["converged"]),
             _history(arrays["history"]),
-            header["seconds"],
+            float(header["seconds"]),
             transitions=arrays["transitions"],
-            switch=header["switch"],
+            switch=float(header["switch"]),
             passes=_history(arrays["passes"]),
-            starts=tuple(header["starts"]),
+            starts=tuple(map(float, header["starts"])),
         )
         parameters = dict(header["parameters"])
+        lags = parameters.get("lags", 1)
+        for lag in lags if isinstance(lags, list) else [lags]:
+            checked_lag(lag)
         for name in parameters.keys() - set(known):
             raise ValueError(f"there is no parameter {name!r}")
         return fit, parameters
