@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 import yaml
-from hatchling import build as backend
 
 import cohmm
 
@@ -94,6 +93,9 @@ def test_the_citation_is_of_this_version_and_of_the_paper() -> None:
 
 def build(kind: str, source: Path, folder: Path) -> Path:
     """A wheel or an sdist, by the backend that pip calls, which looks at where it is."""
+    backend = pytest.importorskip(
+        "hatchling.build", reason="hatchling, of the extra dev, is missing"
+    )
     with chdir(source):
         return folder / getattr(backend, f"build_{kind}")(str(folder))
 

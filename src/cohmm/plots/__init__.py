@@ -1,8 +1,8 @@
-"""Pictures for papers: one a file, each a function ``plot_x(value, ax=None) -> Axes``.
+"""Pictures for papers: one per file, each a function ``plot_x(value, ax=None) -> Axes``.
 
 Without ``ax`` a picture gets a figure of its own, as wide as the column of a paper; on an ``ax``
 of yours it takes your settings; ``plt.rc_context(STYLE)`` makes them ours.  Importing this
-package imports matplotlib; importing `cohmm` does not.
+package imports matplotlib (``pip install 'cohmm[plots]'``); importing `cohmm` does not.
 """
 
 from cohmm.plots.canvas import STYLE, WIDTH
