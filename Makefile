@@ -9,13 +9,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 export COHMM_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data))
 
-.PHONY: help demo test browser lint bench docs clean
+.PHONY: help demo test browser lint fuzz bench docs clean
 
 help:
 	@echo "make demo   write documents on known topics, find the topics again, and a report to look at"
 	@echo "make test   linters, types, layers and all tests"
 	@echo "make lint   linters, types and layers alone"
 	@echo "make bench  speed and memory, side by side with peers"
+	@echo "make fuzz   call everything with input that nobody would give, for MINUTES=30"
 	@echo "make docs   the guide, as a site that is read without a network: site/index.html"
 	@echo "make clean  remove .venv and everything that was made"
 
@@ -64,6 +65,12 @@ lint: $(ALL)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --verbose
+
+# atheris finds inputs that reach new lines; without it they are random.
+MINUTES ?= 30
+fuzz: $(ALL)
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(PIP) '.[fuzz]' >$(LOG) 2>&1 || echo "atheris cannot be installed here: inputs are random"
+	$(BIN)/python -m tests.fuzz.run --minutes $(MINUTES)
 
 bench: $(ALL)
 	$(BIN)/python benchmarks/inference.py

@@ -35,9 +35,10 @@ def as_counts(name: str, values: Any, ndim: int = 1) -> Ints | Floats:
             f"{name} have {array[place]} at {list(place)}: a count must be finite and at least 0"
         )
     kind = np.dtype(np.float64 if array.dtype.kind == "f" else np.int64)
+    counts = own(array, kind)
     with np.errstate(over="ignore"):
-        check_total(name, array.sum(dtype=np.float64), kind)
-    return own(array, kind)
+        check_total(name, counts.sum(dtype=np.float64), kind)
+    return counts
 
 
 def check_total(name: str, total: float, kind: np.dtype[Any]) -> None:

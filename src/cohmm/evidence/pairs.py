@@ -87,8 +87,8 @@ class Cooccurrence(Value):
         array([[4., 2.],
                [2., 0.]])
         """
-        if not 0 < n_pairs < np.inf:
-            raise ValueError(f"n_pairs must be finite and above 0, not {n_pairs}")
+        if not isinstance(n_pairs, (int, float, np.number)) or not 0 < n_pairs < np.inf:
+            raise ValueError(f"n_pairs must be finite and above 0, not {shown(n_pairs)}")
         laws = dict(omega) if isinstance(omega, Mapping) else {1: omega}
         if not laws:
             raise ValueError("omega has no lag")

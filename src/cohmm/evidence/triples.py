@@ -67,7 +67,7 @@ class Triples(Value):
         >>> Triples.from_probability([[[.5, 0], [.25, 0]], [[0, 0], [0, .25]]], n_triples=8).counts
         array([4., 2., 2.])
         """
-        if not 0 < n_triples < np.inf:
+        if not isinstance(n_triples, (int, float, np.number)) or not 0 < n_triples < np.inf:
             raise ValueError(f"n_triples must be finite and above 0, not {n_triples}")
         cube = _checked_law(law)
         _check_size(len(cube))

@@ -67,7 +67,7 @@ class Windows(Value):
         >>> Windows.from_probability(law, n_windows=8).windows
         array([[0, 1, 1, 1, 0]], dtype=int32)
         """
-        if not 0 < n_windows < np.inf:
+        if not isinstance(n_windows, (int, float, np.number)) or not 0 < n_windows < np.inf:
             raise ValueError(f"n_windows must be finite and above 0, not {n_windows}")
         cube, n, tau = _checked_law(law)
         keys = np.flatnonzero(cube)

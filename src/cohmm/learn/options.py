@@ -19,9 +19,9 @@ _HOW = {
 
 
 def check_options(**options: Any) -> None:
-    """The options that learners share; others pass, and so does None, for a default."""
+    """The options that learners share; others pass."""
     for name, value in options.items():
-        if name in _CHECKS and value is not None:
+        if name in _CHECKS:
             _CHECKS[name](**{name: value})
 
 

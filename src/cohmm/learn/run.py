@@ -31,16 +31,21 @@ def learner(function: Callable[P, R]) -> Callable[P, R]:
     Work is shared among threads by our own kernels, in parts that depend on the data alone;
     BLAS would add up in another order for every number of threads.
     """
-    parameters = signature(function)
-    shared = {
+    defaults = {
         name: option.default
-        for name, option in parameters.parameters.items()
+        for name, option in signature(function).parameters.items()
         if option.kind is Parameter.KEYWORD_ONLY
     }
 
     @wraps(function)
     def run(*args: P.args, **options: P.kwargs) -> R:
-        check_options(**{name: value for name, value in options.items() if name in shared})
+        check_options(
+            **{
+                name: value
+                for name, value in options.items()
+                if name in defaults and value is not defaults[name]
+            }
+        )
         with threadpool_limits(1, "blas"):
             return function(*args, **options)
 
