@@ -211,6 +211,19 @@ def test_help_that_nobody_reads(folder):
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_words_that_a_terminal_cannot_show(folder, encoding):
+    (folder / "w.txt").write_text("łódź café\ncafé łódź łódź\n" * 9, encoding="utf-8")
+    env = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(
+        [*PROGRAM, "fit", "w.txt", "-k", "1", "-o", "w.cohmm"], capture_output=True, env=env
+    )
+    assert done.returncode == 0, done.stderr
+    output = done.stdout.decode(encoding)
+    assert r"\u0142\xf3d\u017a" in output.replace("ó", r"\xf3")
+    assert "café" in output.replace(r"\xe9", "é")
+
+
 def on_a_terminal(*args):
     """What a command prints to a terminal."""
     pid, terminal = pty.fork()

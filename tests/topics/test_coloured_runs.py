@@ -53,6 +53,17 @@ def test_a_terminal_has_colours_and_numbers(monkeypatch):
     assert re.sub(r"\x1b\[[\d;]*m", "", found) == PLAIN + "\n"
 
 
+def test_consoles_with_more_and_fewer_colours_share_nothing(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    systems = ["standard", "256", "truecolor"]
+    for order in (systems, systems[::-1]):
+        found = {system: printed(force_terminal=True, color_system=system) for system in order}
+        assert "48;2;136;204;238m" in found["truecolor"]
+        assert "48;5;" in found["256"]
+        assert "48;" not in found["standard"]
+        assert "\x1b[" in found["standard"]
+
+
 def test_without_colour_the_numbers_remain(monkeypatch):
     assert printed(force_terminal=False) == PLAIN + "\n"
     monkeypatch.setenv("NO_COLOR", "1")

@@ -16,7 +16,7 @@ import typer
 from cohmm.cli import options
 from cohmm.cli.model_files import json_line
 from cohmm.cli.program import say
-from cohmm.cli.session import check_output, working, writing
+from cohmm.cli.session import check_output, screen, working, writing
 from cohmm.cli.text_input import Words, corpus
 
 if TYPE_CHECKING:
@@ -208,12 +208,11 @@ def summary(documents: Documents, found: list[Compared], missing: list[str]) -> 
 def show(documents: Documents, found: list[Compared], held_out: float, seeds: int) -> None:
     """A table a number of topics; the best of every column has a star."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     from cohmm.topics.compare import RIVALS, mean_rows
 
-    console = Console(highlight=False)
+    console = screen()
     of = f", means of {seeds} seeds" if seeds > 1 else ""
     typer.echo(
         f"{len(documents):,} documents, {documents.n_words:,} words, "

@@ -14,7 +14,7 @@ import typer
 from cohmm.cli import options
 from cohmm.cli.model_files import json_line
 from cohmm.cli.report import typed
-from cohmm.cli.session import check_output, notices, working, writing
+from cohmm.cli.session import check_output, notices, screen, working, writing
 from cohmm.cli.topics import learned
 
 if TYPE_CHECKING:
@@ -265,12 +265,11 @@ def summary(
 
 def show(documents: Documents, found: Findings, seconds: dict[str, float], paths: Paths) -> None:
     """One screen of at most 24 lines."""
-    from rich.console import Console
     from rich.text import Text
 
     from cohmm.topics.coloured_runs import coloured, colours_of, runs_of
 
-    console = Console(highlight=False, soft_wrap=False)
+    console = screen()
     width = min(console.width, WIDEST)
     k = len(found.subjects)
     steps = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())

@@ -13,7 +13,7 @@ import typer
 from cohmm.cli import options
 from cohmm.cli.count import numbers
 from cohmm.cli.model_files import batches_for, json_line
-from cohmm.cli.session import check_output, learning, notices, reading, working
+from cohmm.cli.session import check_output, learning, notices, reading, screen, working
 
 if TYPE_CHECKING:
     from cohmm.data.files import Layout
@@ -247,7 +247,6 @@ def _parts(learned: PairwiseFit) -> tuple[HMM, PairFit, RefinedFit | None, Coocc
 
 def show(learned: PairwiseFit, output: Path, seconds: float) -> None:
     """One screen: how it went, and one row per state."""
-    from rich.console import Console
     from rich.table import Table
 
     model, pairs, refined, counts = _parts(learned)
@@ -265,7 +264,7 @@ def show(learned: PairwiseFit, output: Path, seconds: float) -> None:
             f"{_ended(refined.converged)}; "
             f"log-likelihood {-refined.divergence:.6f} nats per symbol, {refined.gained:.2g} gained"
         )
-    console, table = Console(), Table()
+    console, table = screen(highlight=True), Table()
     for name in ("state", "share", "mean run"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("most probable symbols", no_wrap=True)

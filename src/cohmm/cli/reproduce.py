@@ -15,7 +15,7 @@ import typer
 from cohmm.cli import options
 from cohmm.cli.model_files import json_line
 from cohmm.cli.program import say
-from cohmm.cli.session import working
+from cohmm.cli.session import screen, working
 
 PACKAGE = "cohmm._experiments"
 
@@ -165,10 +165,9 @@ def summary(name: str, folder: Path, outcome: Any) -> dict[str, Any]:
 def show(experiment: Any, outcome: Any, folder: Path) -> None:
     """Tables of the means, and where all of it is."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    console = screen(highlight=True)
     for found in experiment.tables(outcome.summary):
         typer.echo(found.title)
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)

@@ -7,12 +7,25 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cohmm.cli.program import say
 from cohmm.output import check_path, replacing
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 MOST_NOTICES = 5
+NARROWEST = 80
+
+
+def screen(*, highlight: bool = False) -> Console:
+    """Where tables are printed: wide enough that no number is cut, whatever the terminal."""
+    from rich.console import Console
+
+    console = Console(highlight=highlight)
+    console.width = max(console.width, NARROWEST)
+    return console
 
 
 @contextmanager

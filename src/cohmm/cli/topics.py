@@ -14,7 +14,7 @@ import typer
 from cohmm.cli import options
 from cohmm.cli.model_files import json_line
 from cohmm.cli.report import texts_again, told, typed
-from cohmm.cli.session import check_output, learning, notices, working
+from cohmm.cli.session import check_output, learning, notices, screen, working
 from cohmm.cli.text_input import Words, corpus
 
 if TYPE_CHECKING:
@@ -241,13 +241,12 @@ def show(
 ) -> None:
     """One screen: how it went, and one row per topic."""
     from rich import box
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     fit, documents = model.fit_, model.documents_
     typer.echo("\n".join(_head(model, overview, seconds, output)))
-    console = Console(highlight=False)
+    console = screen()
     table = Table(box=box.SIMPLE_HEAD)
     for name in ("topic", "share", "mean run"):
         table.add_column(name, justify="right", no_wrap=True, min_width=len(name))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ PALETTE = (
     Colour("#aa4499", LIGHT),
     Colour("#dddddd", DARK),
 )
+
+_NUMBERS = count()
 
 
 class Run(NamedTuple):
@@ -81,12 +84,16 @@ def coloured(runs: Iterable[Run], colours: dict[int, Colour]) -> Text:
     >>> print(coloured([Run(("grain", "stocks"), 4)], colours_of([4, 4])))
     grain stocks [4]
     """
+    from rich.style import Style
     from rich.text import Text
 
     text = Text()
+    # Rich keeps the codes of a style, and of those equal to it, for the first console that prints
+    # it: one with fewer colours would take them away from all others.
+    own = {"text": next(_NUMBERS)}
     for number, run in enumerate(runs):
         colour = colours[run.topic]
         text.append(" " if number else "")
-        text.append(" ".join(run.words), f"{colour.ink} on {colour.paper}")
+        text.append(" ".join(run.words), Style(color=colour.ink, bgcolor=colour.paper, meta=own))
         text.append(f" [{run.topic}]")
     return text

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from cohmm import HMM, EvidenceWarning, Triples, count_pairs, count_triples, threads
-from cohmm.evidence.windows import count_windows
+from cohmm import HMM, EvidenceWarning, Triples, count_triples
 from cohmm.learn.many_states import polyadic
 from cohmm.learn.many_states.joint_transitions import joint_transitions, undetermined
 from cohmm.learn.many_states.overcomplete import overcomplete
@@ -118,24 +117,6 @@ def test_labels_and_the_order_of_states():
     assert (np.diff(model.stationary()) <= 1e-12).all()
 
 
-def test_symbols_may_be_relabelled():
-    truth = sparse_model(5, 5, 3, 1)
-    order = np.array([3, 1, 4, 0, 2])
-    other = HMM(truth.startprob, truth.transmat, truth.emissionprob[:, order])
-    fit = overcomplete(exact(other), 5, random_state=0)
-    assert max(fit.model.distance(other)) < 1e-7
-
-
-def test_the_same_seed_is_the_same_model_on_any_number_of_threads():
-    counts = count_triples(sparse_model(5, 4, 3, 0).sample(5_000, random_state=0)[0])
-    models = []
-    for n in (1, 2):
-        with threads(n):
-            models.append(overcomplete(counts, 4, max_iter=5, random_state=7).model)
-    assert models[0] == models[1]
-    assert models[0] != overcomplete(counts, 4, max_iter=5, random_state=8).model
-
-
 def test_it_says_where_the_transitions_are_not_determined():
     rng = np.random.default_rng(0)
     a = rng.dirichlet(np.ones(20), 20)
@@ -158,23 +139,9 @@ def test_it_says_where_transitions_are_dependent():
 @pytest.mark.parametrize(
     ("evidence", "options", "message"),
     [
-        (
-            count_pairs([0, 1, 0]),
-            {},
-            r"learns from counts of triples.*count_triples\(X\), not a Coo",
-        ),
-        (count_windows([0, 1, 0, 1, 0]), {}, "not a Windows"),
         ("triples", {}, "not a str"),
         (None, {"n_components": 5}, r"5 states .* 4 symbols, but 4 at .* tau=2\).*learn.grouped"),
         (None, {"n_components": 17}, r"tau=3\)"),
-        (None, {"n_components": 0}, "n_components must be a whole number from 1, not 0"),
-        (None, {"n_components": 2.0}, "not 2.0"),
-        (None, {"n_components": True}, "not True"),
-        (None, {"sparsity": -1.0}, "finite and at least 0, not -1.0"),
-        (None, {"n_init": 0}, "n_init must be a whole number from 1, not 0"),
-        (None, {"max_iter": 0}, "max_iter must be a whole number from 1"),
-        (None, {"tol": -1}, "tol must be finite"),
-        (None, {"smoothing": -1}, "smoothing must be finite"),
     ],
 )
 def test_wrong_input(evidence, options, message):

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from cohmm import threads
 from cohmm.kernels import tri_factor
-from cohmm.learn.pairs.pair_law import DensePairs, SparsePairs, pair_law
+from cohmm.learn.pairs.pair_law import PART, DensePairs, SparsePairs, pair_law
 
 
 def random_case(n: int, k: int, seed: int, density: float = 0.3) -> tuple[np.ndarray, ...]:
@@ -53,12 +53,13 @@ def test_statistics_agree_with_loops(k: int, kind: type) -> None:
 
 
 def test_sparse_pass_is_the_same_for_any_number_of_threads() -> None:
-    omega, m, theta = random_case(300, 20, seed=5)
-    law = pair_law(sparse.csr_array(omega))
+    omega, m, theta = random_case(600, 20, seed=5)
+    matrix = sparse.csr_array(omega)
+    assert matrix.nnz >= 2 * PART  # so that there are several parts
     results = []
     for n in (1, 2, 4):
         with threads(n):
-            results.append(law.statistics(m, theta))
+            results.append(pair_law(matrix).statistics(m, theta))
     for other in results[1:]:
         assert other.log_fit == results[0].log_fit
         np.testing.assert_array_equal(other.rows, results[0].rows)

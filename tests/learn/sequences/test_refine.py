@@ -16,7 +16,6 @@ from cohmm import (
     Triples,
     count_pairs,
     count_triples,
-    threads,
 )
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
 from cohmm.learn.fit import Progress
@@ -147,27 +146,6 @@ def test_the_callback_sees_every_step(easy: tuple[HMM, Sequences, HMM]) -> None:
     plain = refine(rough, data, smoothing=0.0, random_state=0)
     assert plain.divergence == pytest.approx(-plain.model.log_likelihood(data) / 20_000, abs=1e-12)
     assert 0 < plain.objective - plain.divergence < 10 * np.log(1e4) / 20_000
-
-
-def test_the_seed_and_threads(easy: tuple[HMM, Sequences, HMM]) -> None:
-    _, data, rough = easy
-    models = []
-    for n in (1, 2, 1):
-        with threads(n):
-            models.append(refine(rough, data, max_iter=20, random_state=3).model)
-    assert models[0] == models[1] == models[2]
-    assert refine(rough, data, max_iter=20, random_state=4).model != models[0]
-
-
-def test_threads_within_a_long_sequence() -> None:
-    truth = random_hmm(40, 3, stay=0.3, random_state=0)
-    data = sampled(truth, 150_000)
-    rough = pair_estimate(data, 3)
-    models = []
-    for n in (1, 2):
-        with threads(n):
-            models.append(refine(rough, data, max_iter=6, random_state=3).model)
-    assert models[0] == models[1]
 
 
 def test_triples_that_have_been_counted(easy: tuple[HMM, Sequences, HMM]) -> None:
@@ -482,37 +460,12 @@ def test_what_is_revived_does_not_cost_what_is_gained() -> None:
 # -- complaints -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"sparsity": -1.0}, "sparsity must be finite and at least 0, not -1.0"),
-        ({"sparsity": "some"}, "sparsity must be a number, not 'some'"),
-        ({"smoothing": np.inf}, "smoothing must be finite and at least 0, not inf"),
-        ({"tol": np.nan}, "tol must be finite and at least 0, not nan"),
-        ({"max_iter": 0}, "max_iter must be a whole number from 1, not 0"),
-        ({"max_iter": 2.5}, r"max_iter must be a whole number from 1, not 2\.5"),
-        ({"max_iter": True}, "max_iter must be a whole number from 1, not True"),
-    ],
-)
-def test_bad_options(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        refine(random_model(2, 2), [0, 1, 0, 0, 1], **options)
-
-
 def test_impossible_data_is_named() -> None:
     model = HMM([1, 0], [[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5, 0], [0.5, 0.5, 0]])
     with pytest.raises(ImpossibleObservation, match="symbol 2 at sequence 1, position 1"):
         refine(model, [[0, 1, 1, 0], [0, 2, 1, 1]])
     with pytest.raises(ValueError, match=r"unseen symbol 3 \(sequence 0, position 1\)"):
         refine(model, [0, 3])
-
-
-def test_evidence_that_says_too_little() -> None:
-    y = [0, 1, 0, 0, 1, 1]
-    with pytest.raises(ValueError, match="refine reads sequences, of which a Cooccurrence says"):
-        refine(random_model(2, 2), count_pairs(y))
-    with pytest.raises(ValueError, match="a Triples says too little"):
-        refine(random_model(2, 2), count_triples(y))
 
 
 def test_a_round_spoilt_by_revival_is_not_the_end(

@@ -116,9 +116,6 @@ def test_a_package_that_is_missing(name: str, monkeypatch: pytest.MonkeyPatch) -
             {"engine": "mallet"},
         ),
         ("n_components must be a whole number from 1 to 2.* not 3", 3, {}),
-        ("max_iter must be a whole number from 1, not 0", 1, {"max_iter": 0}),
-        ("workers must be a whole number from 1, not 0", 1, {"workers": 0}),
-        ("random_state must be .* not 'x'", 1, {"random_state": "x"}),
         ("random_state must be a whole number from 0, or None, not -1", 1, {"random_state": -1}),
     ],
 )

@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm import threads
-from cohmm.data.documents import Documents
 from cohmm.learn.run import EvidenceWarning
 from cohmm.learn.topics import plsa as module
 from cohmm.learn.topics.plsa import plsa
@@ -83,34 +81,13 @@ def test_topics_that_share_no_word_are_told_apart_exactly() -> None:
     close(fit.prevalence, [18 / 24, 6 / 24], 1e-5)
 
 
-def test_any_number_of_threads_and_the_same_seed() -> None:
-    documents = sampled(separable_topics(5, 400), 2500, 100)
-    assert len(module._Law.of(documents.term_counts()).by_document.parts) > 1
-    with threads(1):
-        one = plsa(documents, 5, max_iter=10, random_state=3)
-    with threads(2):
-        two = plsa(documents, 5, max_iter=10, random_state=3)
-    np.testing.assert_array_equal(one.components, two.components)
-    np.testing.assert_array_equal(one.prevalence, two.prevalence)
-    other = plsa(documents, 5, max_iter=10, random_state=4)
-    assert np.abs(other.components - one.components).max() > 1e-3
-
-
-def test_documents_and_words_may_be_relabelled() -> None:
+def test_documents_may_be_reordered() -> None:
     documents = sampled(separable_topics(3, 60), 100, 40)
     rng = np.random.default_rng(0)
-    words = rng.permutation(60)
     start = rng.dirichlet(np.ones(60), size=3)
     fit = plsa(documents, 3, start=start, max_iter=20)
     shuffled = documents.select(rng.permutation(len(documents)))
     close(plsa(shuffled, 3, start=start, max_iter=20).components, fit.components, 1e-5)
-    renamed = Documents(
-        np.argsort(words)[documents.symbols],
-        documents.offsets,
-        tuple(documents.vocabulary[word] for word in words),
-    )
-    other = plsa(renamed, 3, start=start[:, words], max_iter=20)
-    close(other.components, fit.components[:, words], 1e-5)
 
 
 def test_the_order_of_words_and_empty_documents_do_not_matter() -> None:
@@ -131,26 +108,10 @@ def test_smoothing_is_pseudo_observations() -> None:
     close(fit.components, [[4.5 / 7.5, 2.5 / 7.5, 0.5 / 7.5]], 1e-6)
 
 
-def test_every_iteration_is_reported() -> None:
-    seen = []
-    documents = sampled(separable_topics(3, 60), 100, 40)
-    fit = plsa(documents, 3, max_iter=5, tol=0, random_state=0, callback=seen.append)
-    assert tuple(seen) == fit.history
-    assert [step.n_iter for step in seen] == [1, 2, 3, 4, 5]
-    assert not fit.converged
-
-
 @pytest.mark.parametrize(
     ("message", "k", "options"),
     [
         ("n_components must be a whole number from 1 to 4.* not 5", 5, {}),
-        ("n_components must be .* not 0", 0, {}),
-        ("n_components must be .* not 2.5", 2.5, {}),
-        ("max_iter must be a whole number from 1, not 0", 2, {"max_iter": 0}),
-        ("n_init must be a whole number from 1, not True", 2, {"n_init": True}),
-        ("tol must be finite and at least 0, not -1", 2, {"tol": -1}),
-        ("smoothing must be finite and at least 0, not nan", 2, {"smoothing": np.nan}),
-        ("random_state must be .* not 'lucky'", 2, {"random_state": "lucky"}),
         (r"start must be an array of 2 topics .* \(3, 4\)", 2, {"start": np.ones((3, 4))}),
         ("start must hold probabilities", 2, {"start": -np.ones((2, 4))}),
     ],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cohmm import HMM, ImpossibleObservation, Triples, count_pairs, count_triples, threads
+from cohmm import HMM, ImpossibleObservation, Triples, count_triples
 from cohmm.datasets.synthetic import random_hmm
 from cohmm.learn.fit import Progress
 from cohmm.learn.run import EvidenceWarning
@@ -93,16 +93,6 @@ def test_it_is_the_maximum() -> None:
     assert fit.divergence - best < 1e-6
 
 
-def test_the_seed_and_threads() -> None:
-    triples = counted(random_hmm(15, 3, stay=0.3, random_state=2), 20_000)
-    models = []
-    for n in (1, 2):
-        with threads(n):
-            models.append(window_ml(triples, 3, max_iter=30, random_state=0).model)
-    assert models[0] == models[1]
-    assert window_ml(triples, 3, max_iter=30, random_state=1).model != models[0]
-
-
 def test_a_start_is_where_it_starts() -> None:
     truth = random_hmm(15, 3, stay=0.3, random_state=2)
     triples = counted(truth, 20_000)
@@ -157,9 +147,6 @@ def test_more_than_the_data_can_show() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_iter": 0}, "max_iter must be a whole number from 1, not 0"),
-        ({"tol": -1.0}, r"tol must be finite and at least 0, not -1\.0"),
-        ({"smoothing": "much"}, "smoothing must be a number, not 'much'"),
         ({"start": random_model(3, 2)}, "start has 3 states, n_components=2"),
         ({"start": random_model(2, 4)}, r"HMM\(2 states, 4 symbols\), is not of the symbols of"),
         (
@@ -173,9 +160,7 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
         window_ml(count_triples([0, 1, 0, 0, 1, 1, 0]), 2, **options)
 
 
-def test_evidence_that_says_too_little() -> None:
-    with pytest.raises(ValueError, match=r"window_ml learns from counts of triples.*count_triples"):
-        window_ml(count_pairs([0, 1, 0, 0, 1]), 2)  # type: ignore[arg-type]
+def test_evidence_that_says_nothing() -> None:
     nothing = Triples(np.zeros((0, 3), np.int32), np.zeros(0), 3)
     with pytest.raises(ValueError, match="nothing to learn from"):
         window_ml(nothing, 2)

@@ -74,8 +74,11 @@ def gruber(
     own = np.full((len(documents), n_components), 1 / n_components)
     for n_iter in range(1, max_iter + 1):
         counted = expected_counts(documents, topics, weighing, sweeps=1, proportions=own)
-        topics = counted.topics(smoothing)
         gain = record.gain(counted.objective)
+        if gain < 0:  # priors, which the objective leaves out, have the last word
+            converged = True
+            break
+        topics = counted.topics(smoothing)
         record(n_iter, counted.objective)
         if gain < tol:
             converged = True

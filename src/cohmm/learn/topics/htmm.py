@@ -105,6 +105,11 @@ def htmm(
     # 1
     if counts is None:
         counts = count_documents(documents, lags, weights)
+    elif not isinstance(counts, Cooccurrence) or counts.vocabulary != documents.vocabulary:
+        raise ValueError(
+            f"counts must be of the {documents.n_symbols} words of these documents, in their "
+            f"order, not {counts!r}"
+        )
     # 2, 3
     pairs = topics_of_pairs(
         counts,
