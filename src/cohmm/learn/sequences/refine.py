@@ -25,7 +25,7 @@ from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import PRIOR_STARTS, Fit, Progress, prevalence_of, smoothed
 from cohmm.learn.options import check_amounts, check_whole
 from cohmm.learn.pairs.pair_evidence import EvidenceWarning, needs_sequences
-from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
+from cohmm.learn.sequences.ascent import Prior, Sparsity, Target, ascend, n_parameters
 from cohmm.learn.sequences.likelihood import SequenceLikelihood, WindowLikelihood, visits
 from cohmm.learn.sequences.square_roots import sample_windows
 from cohmm.learn.triples.triple_law import TripleLaw
@@ -142,7 +142,8 @@ def refine(
             symbols=1.0,
             start_weight=(n_sequences + PRIOR_STARTS) / n,
             prior=Prior(
-                PRIOR_STARTS * visited * (model.startprob > 0), sparsity, FLOOR / model.n_symbols
+                starts=PRIOR_STARTS * visited * (model.startprob > 0),
+                emissions=Sparsity(sparsity, FLOOR / model.n_symbols),
             ),
             windows=lambda: sample_windows(data, n_parameters(model), rng),
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -91,6 +91,7 @@ class TripleLaw:
     middle: Ints
     after: Ints
     probability: Floats
+    tau: ClassVar[int] = 1
 
     @classmethod
     def of(cls, triples: Triples, n_components: int | Literal["auto"]) -> TripleLaw:
@@ -110,6 +111,11 @@ class TripleLaw:
             after,
             triples.counts / triples.n_triples,
         )
+
+    @property
+    def seen(self) -> Ints:
+        """The symbols that occur, (n,)."""
+        return self.pairs.seen
 
     @cached_property
     def negative_entropy(self) -> float:
@@ -150,6 +156,10 @@ class TripleLaw:
 
         found = run(part, self._parts)
         return reduce(lambda a, b: Products(*map(add, a, b)), found)
+
+    def e_step(self, past: Floats, middle: Floats, future: Floats) -> Products:
+        """One pass over the triples, W being the ratio of the law to the model."""
+        return self.products(past, middle, future, divided=True)
 
     def divergence(self, factors: Factors) -> float:
         """How far the law is from that of the factors, in nats a triple."""
