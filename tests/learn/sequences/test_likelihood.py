@@ -9,7 +9,15 @@ import pytest
 from hypothesis import assume, given
 
 from cohmm import HMM, Sequences, Triples, count_triples, threads
-from cohmm.learn.sequences.likelihood import Expected, SequenceLikelihood, WindowLikelihood, visits
+from cohmm.evidence.windows import Windows, count_windows
+from cohmm.learn.many_states.window_law import WindowLaw, window_probability
+from cohmm.learn.sequences.likelihood import (
+    Expected,
+    SequenceLikelihood,
+    StationaryLikelihood,
+    WindowLikelihood,
+    visits,
+)
 from cohmm.learn.triples import triple_law
 from cohmm.learn.triples.triple_law import TripleLaw
 from cohmm.model.inference import Counts
@@ -41,10 +49,38 @@ def test_windows_are_chains_of_three(seed: int) -> None:
     y, _ = random_model(3, 4, seed=10 + seed).sample(400, random_state=seed)
     triples = count_triples(y, n_symbols=4)
     model = random_model(3, 4, seed=seed)
-    law = TripleLaw.of(triples)
     share = triples.counts / triples.n_triples
     weighed = list(zip(triples.triples.tolist(), share.tolist(), strict=True))
-    agree(WindowLikelihood(law).expected(model), by_paths(model, weighed), 1e-12)
+    for law in (TripleLaw.of(triples), WindowLaw.of(triples)):
+        agree(WindowLikelihood(law).expected(model), by_paths(model, weighed), 1e-12)
+
+
+@pytest.mark.parametrize("tau", [2, 3])
+def test_longer_windows_are_chains_of_their_own(tau: int) -> None:
+    windows = count_windows(random_model(2, 3, seed=1).sample(60, random_state=0)[0], tau=tau)
+    model = random_model(3, 3, seed=0)
+    share = windows.counts / windows.n_windows
+    weighed = list(zip(windows.windows.tolist(), share.tolist(), strict=True))
+    found = WindowLikelihood(WindowLaw.of(windows)).expected(model)
+    agree(found, by_paths(model, weighed), 1e-12)
+
+
+def test_stationary_starts_are_transitions_that_led_there() -> None:
+    truth = random_model(3, 4, seed=4)
+    law = WindowLaw.of(Windows.from_probability(window_probability(truth, 2)))
+    counts = StationaryLikelihood(WindowLikelihood(law)).expected(truth).counts
+    pi = truth.stationary()
+    assert not counts.starts.any()
+    laws.close(counts.transitions, 5 * pi[:, None] * truth.transmat, 1e-9)
+    laws.close(counts.emissions, 5 * pi[:, None] * truth.emissionprob, 1e-9)
+    # Whatever ``startprob`` is; and a chain that falls into parts is no error.
+    y = count_windows(truth.sample(100, random_state=0)[0])
+    likelihood = StationaryLikelihood(WindowLikelihood(WindowLaw.of(y)))
+    moved = HMM([1, 0, 0], truth.transmat, truth.emissionprob)
+    agree(likelihood.expected(moved), likelihood.expected(truth), 1e-12)
+    apart = likelihood.expected(HMM([1, 0, 0], np.eye(3), truth.emissionprob))
+    assert math.isfinite(apart.log_likelihood)
+    assert (apart.counts.transitions >= 0).all()
 
 
 def test_windows_of_an_exact_law_expect_what_the_chain_does() -> None:

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 
 from cohmm import HMM, Sequences, count_triples
+from cohmm.evidence.windows import count_windows
 from cohmm.kernels.compiled import Floats
+from cohmm.learn.many_states.window_law import WindowLaw
 from cohmm.learn.sequences import square_roots
 from cohmm.learn.sequences.likelihood import (
     Likelihood,
     SequenceLikelihood,
+    StationaryLikelihood,
     WindowLikelihood,
     visits,
 )
@@ -66,10 +69,14 @@ def test_any_vector_is_a_model() -> None:
 
 def likelihoods() -> list[Likelihood]:
     _, _, data = charted(length=200)
-    return [SequenceLikelihood(data), WindowLikelihood(TripleLaw.of(count_triples(data)))]
+    triples = WindowLikelihood(TripleLaw.of(count_triples(data)))
+    longer = WindowLikelihood(WindowLaw.of(count_windows(data, tau=2)))
+    return [SequenceLikelihood(data), triples, longer, StationaryLikelihood(longer)]
 
 
-@pytest.mark.parametrize("likelihood", likelihoods(), ids=["sequences", "windows"])
+@pytest.mark.parametrize(
+    "likelihood", likelihoods(), ids=["sequences", "triples", "windows", "stationary"]
+)
 @pytest.mark.parametrize("scale", [1.0, 3.0])
 def test_the_gradient(likelihood: Likelihood, scale: float) -> None:
     # Also away from the sphere that `of` maps to, and with signs.

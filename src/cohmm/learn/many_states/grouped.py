@@ -9,7 +9,7 @@
 3. The future of a state begins in the next one, F(b, rest | k) = sum_j A[k, j] M[b, j]
    F(rest | j): least squares give A.
 4. With counts instead of the law itself: maximum likelihood of the windows, from there and
-   from random starts, in M and A (`window_likelihood`).
+   from random starts, in M and A (`window_ascent`).
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.linalg import khatri_rao
 from scipy.optimize import nnls
 
 from cohmm.evidence.windows import Windows
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Callback, Fit
-from cohmm.learn.many_states.polyadic import products, refined
+from cohmm.learn.many_states.polyadic import refined
+from cohmm.learn.many_states.window_ascent import maximum_likelihood
 from cohmm.learn.many_states.window_law import WindowLaw
-from cohmm.learn.many_states.window_likelihood import maximised
-from cohmm.learn.many_states.window_tangent import Chain
 from cohmm.learn.options import check_whole, needs
 from cohmm.learn.run import learner
 from cohmm.learn.triples.tensor import onto_simplex
+from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 
 NO_RANK = 1e-14  # of the largest singular value: no more than rounding
@@ -42,8 +43,8 @@ def grouped(
     *,
     sparsity: float = 0.0,
     n_init: int = 3,
-    max_iter: int = 200,
-    tol: float = 1e-2,
+    max_iter: int = 2000,
+    tol: float = 1e-3,
     smoothing: float = 0.1,
     random_state: int | None = None,
     callback: Callback | None = None,
@@ -65,15 +66,16 @@ def grouped(
     n_init : int
         Starts of maximum likelihood; the first is the decomposition, the others are random.
     max_iter : int
-        Steps of maximum likelihood, at most, from each.
+        Passes of maximum likelihood over the windows, at most, from each; with ``sparsity``, as
+        many again.
     tol : float
-        Stop where steps gain less log-likelihood than this, summed over all windows.
+        Stop when less than this share of a nat is left to gain for every parameter.
     smoothing : float
         As in `cohmm.learn.min_volume`; a law that was given gets none.
     random_state : int, optional
         Seed.
     callback : function of a `Progress`, optional
-        Called with every step.
+        Called with every pass that led further.
 
     >>> from cohmm import HMM
     >>> from cohmm.learn.many_states.window_law import window_probability
@@ -89,9 +91,10 @@ def grouped(
     rng = generator(random_state)
     law = WindowLaw.of(windows)
     _check_states(n_components, len(law.seen), law.tau)
-    return maximised(
+    return maximum_likelihood(
         law,
         _starts(law, n_components, n_init, rng),
+        rng,
         sparsity=sparsity,
         max_iter=max_iter,
         tol=tol,
@@ -100,14 +103,14 @@ def grouped(
     )
 
 
-def _starts(law: WindowLaw, k: int, n_init: int, rng: np.random.Generator) -> Iterator[Chain]:
+def _starts(law: WindowLaw, k: int, n_init: int, rng: np.random.Generator) -> Iterator[HMM]:
     yield _diagonalised(law, k, rng)
     n = len(law.seen)
     for _ in range(n_init - 1):
-        yield Chain.of(rng.dirichlet(np.ones(n), k).T, rng.dirichlet(np.ones(k), k))
+        yield law.model(rng.dirichlet(np.ones(n), k).T, rng.dirichlet(np.ones(k), k))
 
 
-def _diagonalised(law: WindowLaw, k: int, rng: np.random.Generator) -> Chain:
+def _diagonalised(law: WindowLaw, k: int, rng: np.random.Generator) -> HMM:
     """Steps 1 to 3."""
     cube = law.probability
     before, middle, after = (_root(cube.sum(axis=axes)) for axes in ((1, 2), (0, 2), (0, 1)))
@@ -119,7 +122,7 @@ def _diagonalised(law: WindowLaw, k: int, rng: np.random.Generator) -> Chain:
     _, m, future = refined(core, _pencil(core, s, rng))
     m = onto_simplex(m * middle[:, None], law.frequency)
     future = onto_simplex((v @ future) * after[:, None], cube.sum(axis=(0, 1)))
-    return Chain.start(m, _transitions(m, future, after[:, None]))
+    return law.model(m, _transitions(m, future, after[:, None]))
 
 
 def _root(frequency: Floats) -> Floats:
@@ -155,7 +158,7 @@ def _transitions(m: Floats, future: Floats, root: Floats) -> Floats:
     """A from M and F, by whitened non-negative least squares, a row each."""
     n, k = m.shape
     shorter = future.reshape(-1, n, k).sum(axis=1)  # F of one symbol less
-    begun = products(m, shorter) / root
+    begun = khatri_rao(m, shorter) / root
     a = np.array([nnls(begun, column)[0] for column in (future / root).T])
     a[a.sum(axis=1) == 0] = 1.0
     return np.asarray(a / a.sum(axis=1)[:, None])

@@ -6,7 +6,7 @@
 2. Theta = diag(pi) A solves M Theta = L diag(pi) and M Theta' = R diag(pi), and has zeros:
    `joint_transitions`.
 3. With counts instead of the law itself: maximum likelihood of the triples from there, in M
-   and A, with a preference for zeros in A: `window_likelihood`.
+   and A, with a preference for zeros in A: `window_ascent`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.many_states.joint_transitions import joint_transitions, undetermined
 from cohmm.learn.many_states.polyadic import EXACT as ROUNDING
 from cohmm.learn.many_states.polyadic import TINY, Factors, decompose
+from cohmm.learn.many_states.window_ascent import maximum_likelihood
 from cohmm.learn.many_states.window_law import WindowLaw
-from cohmm.learn.many_states.window_likelihood import maximised
-from cohmm.learn.many_states.window_tangent import Chain
 from cohmm.learn.options import check_whole, needs
+from cohmm.learn.pairs.min_volume import EXACT
 from cohmm.learn.run import learner, warn
+from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 
 DEPENDENT = 1e-9  # of the largest singular value
@@ -39,8 +40,8 @@ def overcomplete(
     *,
     sparsity: float = 3.0,
     n_init: int = 20,
-    max_iter: int = 200,
-    tol: float = 1e-2,
+    max_iter: int = 2000,
+    tol: float = 1e-3,
     smoothing: float = 0.1,
     random_state: int | None = None,
     callback: Callback | None = None,
@@ -63,15 +64,15 @@ def overcomplete(
     n_init : int
         Starts of the decomposition, at most; the first that leaves nothing over is the last.
     max_iter : int
-        Steps of maximum likelihood, at most.
+        Passes of maximum likelihood over the triples, at most; with ``sparsity``, as many again.
     tol : float
-        Stop where steps gain less log-likelihood than this, summed over all triples.
+        Stop when less than this share of a nat is left to gain for every parameter.
     smoothing : float
         As in `cohmm.learn.min_volume`; a law that was given gets none.
     random_state : int, optional
         Seed.
     callback : function of a `Progress`, optional
-        Called with every step.
+        Called with every pass that led further.
 
     >>> from cohmm import HMM
     >>> truth = HMM([.5, .5], [[.8, .2], [.2, .8]], [[.5, .3, .2], [.2, .3, .5]])
@@ -88,9 +89,10 @@ def overcomplete(
     exact = np.isinf(law.n_windows)
     factors, starts = _factors(law, n_components, n_init, rng)
     theta = joint_transitions(*factors)
-    fit = maximised(
+    fit = maximum_likelihood(
         law,
-        [_chain(law, factors[0], theta)],
+        [_start(law, factors[0], theta)],
+        rng,
         sparsity=sparsity,
         max_iter=max_iter,
         tol=tol,
@@ -123,13 +125,13 @@ def _factors(
     return (m, before * pi, after * pi), tuple(size * misfit for misfit in found.starts)
 
 
-def _chain(law: WindowLaw, white: Floats, theta: Floats) -> Chain:
+def _start(law: WindowLaw, white: Floats, theta: Floats) -> HMM:
     """M and A; a state that noise left without a successor goes anywhere."""
     a = np.where(theta.sum(axis=1)[:, None] > 0, theta, theta.sum(axis=0))
     a = a / a.sum(axis=1)[:, None]
     m = white * np.sqrt(law.frequency)[:, None]
     m = np.where(m.sum(axis=0) > 0, m, law.frequency[:, None])
-    return Chain.start(m / m.sum(axis=0), a)
+    return law.model(m / m.sum(axis=0), a)
 
 
 def _check_states(k: int, n: int) -> None:
@@ -150,7 +152,7 @@ def _check_unique(fit: Fit, factors: Factors, rng: np.random.Generator) -> None:
     """Warn where another model has the same law of triples."""
     n, k = factors[0].shape
     values = np.linalg.svd(fit.model.transmat, compute_uv=False)
-    if fit.n_iter > 1:
+    if fit.divergence >= EXACT:
         trouble = (
             f"no decomposition of these triples gives a model of {k} states: it is not unique, "
             "as where transitions of states are linearly dependent, or was missed; what maximum "

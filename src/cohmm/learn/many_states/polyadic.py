@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import khatri_rao
 
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.many_states.gauss_newton import Local, descend
@@ -66,7 +67,7 @@ class Misfit:
 
     def objective(self, point: Factors) -> float:
         """1/2 |cube - terms|^2."""
-        rest = self._unfolded[0] - point[0] @ products(point[1], point[2]).T
+        rest = self._unfolded[0] - point[0] @ khatri_rao(point[1], point[2]).T
         return 0.5 * float(np.vdot(rest, rest))
 
     def local(self, point: Factors) -> Local:
@@ -75,7 +76,7 @@ class Misfit:
         weights = [grams[i] * grams[j] for i, j in OTHERS]
         chain = [2 * np.sqrt(u) if self.squares else np.ones_like(u) for u in point]
         gradient = [
-            s * (u @ w - cube @ products(point[i], point[j]))
+            s * (u @ w - cube @ khatri_rao(point[i], point[j]))
             for u, w, s, cube, (i, j) in zip(
                 point, weights, chain, self._unfolded, OTHERS, strict=True
             )
@@ -138,56 +139,43 @@ def decompose(
     """
     norm = float(np.linalg.norm(cube))
     cube = cube / norm
-    best, misfits = _solved(cube, _random(cube, n_terms, rng), enough), []
-    misfits.append(best[1])
-    while best[1] > enough and len(misfits) < n_init:
-        found = _solved(cube, _some_again(cube, best[0], rng), enough)
-        misfits.append(found[1])
-        if found[1] < best[1]:
-            best = found
-    u, v, w = best[0]
-    return Polyadic((u * norm, v, w), best[1], tuple(misfits))
+    factors, least = _solved(cube, _random(cube, n_terms, rng), enough)
+    misfits = [least]
+    while least > enough and len(misfits) < n_init:
+        other, misfit = _solved(cube, _some_again(cube, factors, rng), enough)
+        misfits.append(misfit)
+        if misfit < least:
+            factors, least = other, misfit
+    u, v, w = factors
+    return Polyadic((u * norm, v, w), least, tuple(misfits))
 
 
 def refined(cube: Floats, factors: Factors) -> Factors:
     """Given terms, improved without constraints."""
     norm = float(np.linalg.norm(cube))
     u, v, w = factors
-    (u, v, w), *_ = _free(cube / norm, balanced((u / norm, v, w)), EXACT)
+    (u, v, w), _ = _free(cube / norm, balanced((u / norm, v, w)))
     return u * norm, v, w
 
 
 def _solved(cube: Floats, begin: Factors, enough: float) -> tuple[Factors, float]:
-    found, misfit, *_ = descend(
-        Misfit(cube, squares=True),
-        begin,
-        max_iter=SQUARES,
-        tol=1e-3,
-        patience=PATIENCE,
-        relative=True,
-        enough=EXACT,
+    squares = Misfit(cube, squares=True)
+    factors, misfit = descend(
+        squares, begin, max_iter=SQUARES, tol=1e-3, patience=PATIENCE, enough=EXACT
     )
     if enough > EXACT:  # with noise, what the constraint costs is what it is for
-        return found, misfit
-    return _free(cube, found, EXACT)
+        return factors, misfit
+    return _free(cube, factors)
 
 
-def _free(cube: Floats, begin: Factors, enough: float) -> tuple[Factors, float]:
-    found, misfit, *_ = descend(
-        Misfit(cube, squares=False),
-        begin,
-        max_iter=FREE,
-        tol=1e-2,
-        patience=PATIENCE,
-        relative=True,
-        enough=enough,
-    )
-    return found, misfit
+def _free(cube: Floats, begin: Factors) -> tuple[Factors, float]:
+    free = Misfit(cube, squares=False)
+    return descend(free, begin, max_iter=FREE, tol=1e-2, patience=PATIENCE, enough=EXACT)
 
 
 def _random(cube: Floats, n_terms: int, rng: np.random.Generator) -> Factors:
     u, v, w = (rng.exponential(size=(n, n_terms)) for n in cube.shape)
-    model = (products(u, v) @ w.T).reshape(cube.shape)
+    model = (khatri_rao(u, v) @ w.T).reshape(cube.shape)
     return balanced((u * (np.vdot(cube, model) / np.vdot(model, model)), v, w))
 
 
@@ -204,11 +192,6 @@ def _some_again(cube: Floats, factors: Factors, rng: np.random.Generator) -> Fac
         kept[:, chosen] = SMALL * fresh[:, chosen]
         again.append(kept)
     return again[0], again[1], again[2]
-
-
-def products(a: Floats, b: Floats) -> Floats:
-    """a_k x b_k as columns, (I J, K)."""
-    return np.asarray((a[:, None, :] * b).reshape(-1, a.shape[1]))
 
 
 def balanced(factors: Sequence[Floats]) -> Factors:

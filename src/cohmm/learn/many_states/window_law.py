@@ -2,31 +2,33 @@
 
 Given the middle state, the three parts of a window are independent,
 
-    P(past, b, future) = sum_k P[past, k] M[b, k] F[future, k],
+    P(past, b, future) = sum_k alpha[past, k] M[b, k] beta[future, k],
 
-with P[past, k] the probability of the past together with the state, and F that of the future
-given the state.  Triples are the windows of tau = 1.
+with alpha[past, k] the probability of the past together with the state, and beta that of the
+future given the state.  Triples are the windows of tau = 1.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import khatri_rao
 
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.grams import keys_of
 from cohmm.evidence.triples import Triples
 from cohmm.evidence.windows import Windows
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.learn.finish import by_prevalence
-from cohmm.learn.many_states.polyadic import products
+from cohmm.learn.finish import prevalence_of
 from cohmm.learn.pairs.pair_evidence import warn_of_unseen
+from cohmm.learn.sequences.likelihood import sides
+from cohmm.learn.triples.triple_law import Products
 from cohmm.model.hmm import HMM
-from cohmm.model.stationary import stationary_distribution
 
-MOST_CELLS = 2**24
+MOST_CELLS = 2**24  # 128 MB
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,43 +97,42 @@ class WindowLaw:
         places = [self.probability.reshape(n**i, n, -1).sum(axis=(0, 2)) for i in range(width)]
         return np.asarray(np.mean(places, axis=0))
 
-    def divergence(self, expected: Floats) -> float:
-        """Of Kullback and Leibler, in nats per window, from an expected law to this one."""
-        cells = self.probability > 0
-        found = self.probability[cells]
-        with np.errstate(divide="ignore"):  # what the model thinks impossible
-            ratio = np.log(found) - np.log(expected.reshape(self.probability.shape)[cells])
-        return max(float(found @ ratio), 0.0)
+    @cached_property
+    def negative_entropy(self) -> float:
+        """sum P log P, what no model can exceed."""
+        present = self.probability[self.probability > 0]
+        return float(present @ np.log(present))
 
-    def model(self, m: Floats, a: Floats, smoothing: float) -> HMM:
-        """M, (n, K), and A as a model: states by prevalence, symbols never seen impossible.
+    def e_step(self, past: Floats, middle: Floats, future: Floats) -> Products:
+        """sum P log p, and how it changes with each table: with W = P / p,
 
-        ``smoothing`` as in `cohmm.learn.min_volume`; a law that was given gets none.
+        sum W[past, b, future] middle[b] future[future] for the past, and so on.
         """
-        pi = stationary_distribution(a)
-        if smoothing > 0 and np.isfinite(self.n_windows):
-            extra = smoothing * len(self.seen)
-            share = (extra / (extra + self.n_windows * pi))[:, None]
-            a = (1 - share) * a + share * pi
-            m = (1 - share.T) * m + share.T * self.frequency[:, None]
-            pi = stationary_distribution(a)
-        emission = np.zeros((len(pi), self.n_symbols))
+        n, k = middle.shape
+        product = khatri_rao(past, middle)
+        expected = np.maximum(product @ future.T, TINY)
+        observed = self.probability.reshape(expected.shape)
+        ratio = observed / expected
+        by_product = (ratio @ future).reshape(-1, n, k)
+        return Products(
+            float(np.vdot(observed, np.log(expected))),
+            np.einsum("ink,nk->ik", by_product, middle),
+            np.einsum("ink,ik->nk", by_product, past),
+            ratio.T @ product,
+        )
+
+    def sample(self, size: int, rng: np.random.Generator) -> Ints:
+        """Windows drawn from the law, (size, 2 tau + 1)."""
+        cells = rng.choice(self.probability.size, size, p=self.probability.ravel())
+        shape = (len(self.seen),) * (2 * self.tau + 1)
+        return self.seen[np.stack(np.unravel_index(cells, shape), axis=1)]
+
+    def model(self, m: Floats, a: Floats) -> HMM:
+        """M, (n, K), and A as a stationary model, in which symbols never seen are impossible."""
+        emission = np.zeros((len(a), self.n_symbols))
         emission[:, self.seen] = m.T
-        return by_prevalence(HMM(pi, a, emission, self.vocabulary), pi)
-
-
-def sides(m: Floats, a: Floats, pi: Floats, tau: int) -> tuple[list[Floats], list[Floats]]:
-    """P and F of all windows up to tau: entry i is of i symbols, (n^i, K)."""
-    past, future = [pi[None]], [np.ones((1, len(pi)))]
-    for _ in range(tau):
-        past.append(products(past[-1], m) @ a)
-        future.append(products(m, future[-1]) @ a.T)
-    return past, future
-
-
-def joined(past: Floats, m: Floats, future: Floats) -> Floats:
-    """P(past, b, future) as (n^tau n, n^tau)."""
-    return products(past, m) @ future.T
+        model = HMM(np.full(len(a), 1 / len(a)), a, emission, self.vocabulary)
+        return replace(model, startprob=prevalence_of(model))
 
 
 def window_probability(model: HMM, tau: int = 2) -> Floats:
@@ -153,5 +154,5 @@ def window_probability(model: HMM, tau: int = 2) -> Floats:
             f"{MOST_CELLS:,} are computed; use a smaller tau"
         )
     m = model.emissionprob.T
-    past, future = sides(m, model.transmat, model.stationary(), int(tau))
-    return joined(past[-1], m, future[-1]).reshape(n**tau, n, n**tau)
+    alpha, beta = sides(m, model.transmat, model.stationary(), int(tau))
+    return np.asarray(khatri_rao(alpha[-1], m) @ beta[-1].T).reshape(n**tau, n, n**tau)

@@ -19,39 +19,51 @@ from cohmm.learn.sequences.square_roots import SquareRoots
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
 
-REVIVED = 1e-4
+REVIVED = 1e-4  # probability that a small entry is set to, at most
 LEAST = 1e-12
-CAUTION = 2.0  # what is left turns out to be so much more than the series says
+TINY = 1e-300
+CAUTION = 2.0  # what is left turns out to be so many times what the series says
 _NOTHING = Counts(np.zeros(0), np.zeros(0), np.zeros(0))
 
 
-class Prior(NamedTuple):
-    """What is added to the log-likelihood of all symbols.
+class Sparsity(NamedTuple):
+    """- weight * sum log(1 + p / floor): a preference for zeros among probabilities p."""
 
-    ``starts`` pseudo-counts of the first states, and a penalty on emissions that are not zero,
-    - sparsity * sum log(M + floor).
-    """
+    weight: float = 0.0
+    floor: float = 1.0
+
+    def log_density(self, table: Floats) -> float:
+        """Up to a constant; 0 where all entries are zero."""
+        return -self.weight * float(np.log1p(table / self.floor).sum()) if self.weight else 0.0
+
+    def pseudo_counts(self, table: Floats) -> Floats | float:
+        """Its gradient times the probabilities, none of them positive."""
+        return -self.weight * table / (table + self.floor) if self.weight else 0.0
+
+
+class Prior(NamedTuple):
+    """What is added to the log-likelihood of all symbols, or of all windows."""
 
     starts: Floats | float = 0.0
-    sparsity: float = 0.0
-    floor: float = 1.0
+    """Pseudo-counts of the first states."""
+    emissions: Sparsity = Sparsity()
+    transitions: Sparsity = Sparsity()
 
     def log_density(self, model: HMM) -> float:
         """Up to a constant."""
-        total = 0.0
+        total = self.emissions.log_density(model.emissionprob)
+        total += self.transitions.log_density(model.transmat)
         if np.any(self.starts):
-            total += float(np.sum(self.starts * np.log(np.maximum(model.startprob, 1e-300))))
-        if self.sparsity:
-            total -= self.sparsity * float(np.log(model.emissionprob + self.floor).sum())
+            total += float(np.sum(self.starts * np.log(np.maximum(model.startprob, TINY))))
         return total
 
     def added_to(self, counts: Counts, model: HMM, share: float) -> Counts:
-        """Counts a symbol, with the prior's: its gradient times the probabilities."""
-        emissions = counts.emissions
-        if self.sparsity:
-            m = model.emissionprob
-            emissions = emissions - share * self.sparsity * m / (m + self.floor)
-        return Counts(counts.starts + share * self.starts, counts.transitions, emissions)
+        """Counts per symbol or window, of which the prior's are a ``share``."""
+        return Counts(
+            counts.starts + share * self.starts,
+            counts.transitions + share * self.transitions.pseudo_counts(model.transmat),
+            counts.emissions + share * self.emissions.pseudo_counts(model.emissionprob),
+        )
 
 
 class Target(NamedTuple):
@@ -62,9 +74,10 @@ class Target(NamedTuple):
     symbols: float
     """How many symbols a unit has."""
     start_weight: float
+    """Starts per unit."""
     prior: Prior
     windows: Callable[[], Ints]
-    """A sample of windows, for the curvature."""
+    """Draws windows, (n, width), for the curvature."""
 
 
 class Ascent(NamedTuple):
@@ -93,9 +106,9 @@ def ascend(
 ) -> Ascent:
     """Rounds of so many ``passes`` until what is left to gain seems to be less than ``tol``.
 
-    ``tol`` is a share of a nat for every parameter, in the log-likelihood of all the evidence:
-    the estimate is then that much closer to the maximum than to the truth.  What is left is
-    judged by how the gains of the rounds shrink.
+    ``tol`` is in nats per parameter, of the log-likelihood of all the evidence.  (The maximum is
+    expected to be above the truth by half a nat per parameter.)  What is left is judged by how
+    the gains of the rounds shrink.
     """
     enough = tol * n_parameters(model) / target.units
     climb = _Climb(target, model, report)
@@ -119,12 +132,14 @@ def n_parameters(model: HMM) -> int:
     return model.n_components * (1 + model.n_components + model.n_symbols)
 
 
-class _Visited(NamedTuple):
-    """A model that was tried, and what it gave."""
+class _Evaluated(NamedTuple):
+    """A model that was tried, and what one pass gave."""
 
     model: HMM
     objective: float
     counts: Counts
+    """Expected, with the prior's."""
+    visited: Floats
 
 
 class _Climb:
@@ -134,34 +149,36 @@ class _Climb:
         self.target = target
         self.report = report
         self.used = 0
-        self.best = _Visited(model, np.inf, _NOTHING)
+        self.best = _Evaluated(model, np.inf, _NOTHING, np.zeros(0))
         self.evaluate(model)
 
-    def evaluate(self, model: HMM) -> _Visited:
+    def evaluate(self, model: HMM) -> _Evaluated:
         prior, share = self.target.prior, 1 / self.target.units
-        found = self.target.likelihood.expected(model)
+        log_likelihood, counts = self.target.likelihood.expected(model)
         self.used += 1
-        value = -found.log_likelihood - share * prior.log_density(model)
-        visited = _Visited(model, value, prior.added_to(found.counts, model, share))
-        if value < self.best.objective:
-            self.best = visited
+        objective = -log_likelihood - share * prior.log_density(model)
+        evaluated = _Evaluated(
+            model, objective, prior.added_to(counts, model, share), visits(counts)
+        )
+        if objective < self.best.objective:
+            self.best = evaluated
             if self.report is not None:
-                self.report(self.used, value, found.log_likelihood)
-        return visited
+                self.report(self.used, objective, log_likelihood)
+        return evaluated
 
     def end(self, *, converged: bool) -> Ascent:
-        return Ascent(self.best.model, converged, self.used, visits(self.best.counts))
+        return Ascent(self.best.model, converged, self.used, self.best.visited)
 
 
 def _round(climb: _Climb, passes: int, tol: float, revive: bool) -> None:
     """Quasi-Newton steps from the best model so far, with a curvature of its own."""
     best, target = climb.best, climb.target
     model = revived(best.model, best.counts) if revive else best.model
-    chart = SquareRoots.around(model, visits(best.counts), target.start_weight)
+    chart = SquareRoots.around(model, best.visited, target.start_weight)
 
     def objective(point: Floats) -> tuple[float, Floats]:
-        visited = climb.evaluate(chart.model(point))
-        return visited.objective, -chart.gradient(point, visited.model, visited.counts)
+        evaluated = climb.evaluate(chart.model(point))
+        return evaluated.objective, -chart.gradient(point, evaluated.model, evaluated.counts)
 
     begin = chart.of(model)
     precondition = chart.preconditioner(begin, model, best.counts, target.windows(), target.symbols)

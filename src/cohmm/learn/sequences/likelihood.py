@@ -1,4 +1,4 @@
-"""Two likelihoods of a model, each with the counts that it expects: of sequences, of windows.
+"""Likelihoods of a model, each with the counts that it expects: of sequences, of windows.
 
 The expected counts are EM's E step, and the gradient as well: d log P / d A = transitions / A.
 """
@@ -9,21 +9,25 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.linalg import khatri_rao
 
 from cohmm.data.sequences import Sequences
-from cohmm.kernels.compiled import Floats
-from cohmm.learn.triples.triple_law import TripleLaw
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.finish import prevalence_of
+from cohmm.learn.triples.triple_law import Products
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
+
+RIDGE = 1e-12  # so that a chain that falls into parts is no error
 
 
 class Expected(NamedTuple):
     """What one pass over the evidence gives."""
 
     log_likelihood: float
-    """Nats per symbol, or a window."""
+    """Nats per symbol, or per window."""
     counts: Counts
-    """Expected starts, transitions and emissions, a symbol or a window."""
+    """Expected starts, transitions and emissions, per symbol or per window."""
 
 
 def visits(counts: Counts) -> Floats:
@@ -32,8 +36,8 @@ def visits(counts: Counts) -> Floats:
     Near the stationary distribution where sequences are long.  Where they are short, and above
     all where the chain leaves states for good, it is this that says how much was seen of a state.
     """
-    seen = counts.starts + counts.transitions.sum(axis=0)
-    return np.asarray(seen / seen.sum())
+    arrivals = counts.starts + counts.transitions.sum(axis=0)
+    return np.asarray(arrivals / arrivals.sum())
 
 
 class Likelihood(Protocol):
@@ -45,40 +49,103 @@ class Likelihood(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SequenceLikelihood:
-    """The likelihood of sequences, by forward-backward: O(K^2) a symbol."""
+    """The likelihood of sequences, by forward-backward: O(K^2) per symbol."""
 
     data: Sequences
 
     def expected(self, model: HMM) -> Expected:
         """One pass over the sequences."""
         n = len(self.data.symbols)
-        log_prob, counts = model.expected_counts(self.data)
-        return Expected(log_prob / n, Counts(*(count / n for count in counts)))
+        log_likelihood, counts = model.expected_counts(self.data)
+        return Expected(log_likelihood / n, Counts(*(count / n for count in counts)))
+
+
+class LawOfWindows(Protocol):
+    """The law of windows of 2 tau + 1 symbols: `TripleLaw` is sparse, `WindowLaw` an array."""
+
+    @property
+    def tau(self) -> int:
+        """Symbols on either side of the middle."""
+
+    @property
+    def seen(self) -> Ints:
+        """The n symbols that occur."""
+
+    def e_step(self, past: Floats, middle: Floats, future: Floats) -> Products:
+        """The log-likelihood, and how it changes with each of the three tables."""
 
 
 @dataclass(frozen=True, eq=False)
 class WindowLikelihood:
-    """The likelihood of windows of three symbols, each a chain of its own: O(K) a distinct triple.
+    """The likelihood of windows, each a chain of its own: O(K) per distinct window.
 
     Its cost does not depend on the length of the data.  ``startprob`` is the law of the state
     that a window begins in.
     """
 
-    law: TripleLaw
+    law: LawOfWindows
 
     def expected(self, model: HMM) -> Expected:
-        """One pass over the triples: sum P log p, with p = sum_x h[a, x] M[b, x] U[c, x].
+        """One pass over the windows: sum P log p, p = sum_k alpha[past, k] M[b, k] beta[future, k].
 
-        h = (M pi) A is the first symbol and the middle state, U = M A' the last given it.
+        The sums that the law gives are led back through the recursions of `sides`.
         """
-        seen = self.law.pairs.seen
-        a = model.transmat
+        a, pi, seen = model.transmat, model.startprob, self.law.seen
         m = np.ascontiguousarray(model.emissionprob[:, seen].T)
-        first = m * model.startprob
-        found = self.law.products(first @ a, m, m @ a.T, divided=True)
-        back = found.before @ a.T
-        transitions = a * (first.T @ found.before + found.after.T @ m)
+        n, k = m.shape
+        alpha, beta = sides(m, a, pi, self.law.tau)
+        log_likelihood, by_alpha, by_m, by_beta = self.law.e_step(alpha[-1], m, beta[-1])
+        by_a = np.zeros_like(a)
+        for before, after in zip(alpha[-2::-1], beta[-2::-1], strict=True):
+            by_a += khatri_rao(before, m).T @ by_alpha + by_beta.T @ khatri_rao(m, after)
+            by_product = (by_alpha @ a.T).reshape(-1, n, k)
+            by_m = by_m + np.einsum("ink,ik->nk", by_product, before)
+            by_alpha = np.einsum("ink,nk->ik", by_product, m)
+            by_product = (by_beta @ a).reshape(n, -1, k)
+            by_m = by_m + np.einsum("nik,ik->nk", by_product, after)
+            by_beta = np.einsum("nik,nk->ik", by_product, m)
         emissions = np.zeros_like(model.emissionprob)
-        emissions[:, seen] = (m * (found.middle + model.startprob * back + found.after @ a)).T
-        starts = model.startprob * (m * back).sum(axis=0)
-        return Expected(found.log_fit, Counts(starts, transitions, emissions))
+        emissions[:, seen] = (m * by_m).T
+        return Expected(log_likelihood, Counts(pi * by_alpha[0], a * by_a, emissions))
+
+
+@dataclass(frozen=True, eq=False)
+class StationaryLikelihood:
+    """A likelihood of evidence that begins anywhere in the chain: ``startprob`` is pi = pi A.
+
+    Parameters
+    ----------
+    free : Likelihood
+        The same, as a function of ``startprob`` too.
+    """
+
+    free: Likelihood
+
+    def expected(self, model: HMM) -> Expected:
+        """One pass over the evidence; starts are counted as the transitions that led to them.
+
+        pi changes by pi dA Z, Z = (I - A + 1 pi')^-1: an expected start in j is worth
+        pi_i A_ij (Z g)_j of the transitions i to j, g = starts / pi.
+        """
+        a, pi = model.transmat, prevalence_of(model)
+        settled = HMM(pi, a, model.emissionprob, model.vocabulary)
+        log_likelihood, (starts, transitions, emissions) = self.free.expected(settled)
+        worth = np.linalg.solve((1 + RIDGE) * np.eye(len(pi)) - a + pi, starts / pi)
+        worth -= min(worth.min(), 0.0)  # the same for all successors changes nothing: A sums to one
+        led_there = pi[:, None] * a * worth
+        return Expected(
+            log_likelihood, Counts(np.zeros_like(pi), transitions + led_there, emissions)
+        )
+
+
+def sides(m: Floats, a: Floats, pi: Floats, tau: int) -> tuple[list[Floats], list[Floats]]:
+    """Forward and backward variables of all windows up to tau: entry i is of i symbols, (n^i, K).
+
+    alpha[past, k] is the probability of the symbols before a state together with it, beta[future,
+    k] that of those after it given the state.  ``m`` is (n, K).
+    """
+    alpha, beta = [pi[None]], [np.ones((1, len(pi)))]
+    for _ in range(tau):
+        alpha.append(khatri_rao(alpha[-1], m) @ a)
+        beta.append(khatri_rao(m, beta[-1]) @ a.T)
+    return alpha, beta

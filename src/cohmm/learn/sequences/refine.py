@@ -23,7 +23,7 @@ from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.options import needs_sequences
 from cohmm.learn.pairs.pair_fit import PRIOR_STARTS
 from cohmm.learn.run import Record, learner
-from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
+from cohmm.learn.sequences.ascent import Prior, Sparsity, Target, ascend, n_parameters
 from cohmm.learn.sequences.likelihood import SequenceLikelihood, WindowLikelihood, visits
 from cohmm.learn.sequences.square_roots import sample_windows
 from cohmm.learn.triples.triple_law import TripleLaw
@@ -131,7 +131,8 @@ def refine(
         symbols=1.0,
         start_weight=(len(data) + PRIOR_STARTS) / n,
         prior=Prior(
-            PRIOR_STARTS * visited * (model.startprob > 0), sparsity, FLOOR / model.n_symbols
+            starts=PRIOR_STARTS * visited * (model.startprob > 0),
+            emissions=Sparsity(sparsity, FLOOR / model.n_symbols),
         ),
         windows=lambda: sample_windows(data, n_parameters(model), rng),
     )

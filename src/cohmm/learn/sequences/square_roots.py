@@ -25,13 +25,13 @@ from cohmm.model.inference import Counts
 
 Singles = NDArray[np.float32]
 
-WINDOW = 3
-WINDOWS = 4000  # where there are at most as many parameters; else half of them
-MOST_SCORES = 2**26  # numbers in the matrix of scores
-MOST_PRODUCTS = 2e10  # of its rows with one another: half a second
+WINDOW = 3  # symbols: what windows of three tell of the curvature serves sequences as well
+WINDOWS = 4000  # for at most as many parameters (N=100, K=20 has 2,420); else half of them
+MOST_SCORES = 2**26  # numbers in the matrix of scores, 256 MB
+MOST_PRODUCTS = 2e10  # windows^2 times parameters: half a second for the Gram matrix
 RIDGE = 0.1  # of the mean curvature
-LEAST = 1e-12
-RAREST = 1e-8  # a state that is rarer is weighed as if it were not
+LEAST = 1e-12  # a coordinate nearer to zero is divided by as if it were this far
+RAREST = 1e-8  # prevalence: a state that is rarer is weighed as if it were not
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class SquareRoots:
     prevalence : array, (K,)
         pi.
     start_weight : float
-        w, the number of starts a symbol.
+        w, starts per symbol, or per window.
     """
 
     like: HMM
@@ -108,33 +108,31 @@ class SquareRoots:
         A window begins in state k as often as k is visited; the starts of sequences get no score.
         """
         c, b, a = self._parts(point)
-        trans, m = model.transmat, model.emissionprob.T
+        transmat, emitted = model.transmat, model.emissionprob.T[windows]
         n, length = windows.shape
-        emitted = m[windows]
-        filtered = np.empty(emitted.shape)
+        alpha = np.empty(emitted.shape)  # scaled: the filtered states
         scale = np.empty((n, length, 1))
-        row = self.prevalence * emitted[:, 0]
+        ahead = np.broadcast_to(self.prevalence, emitted[:, 0].shape)
         for t in range(length):
-            if t > 0:
-                row = (filtered[:, t - 1] @ trans) * emitted[:, t]
-            scale[:, t] = np.maximum(row.sum(axis=1, keepdims=True), LEAST**2)
-            filtered[:, t] = row / scale[:, t]
-        behind = np.ones((n, len(c)))
+            joint = ahead * emitted[:, t]
+            scale[:, t] = np.maximum(joint.sum(axis=1, keepdims=True), LEAST**2)
+            alpha[:, t] = joint / scale[:, t]
+            ahead = alpha[:, t] @ transmat
+        beta = np.ones((n, len(c)))
         result = np.zeros((n, len(point)), np.float32)
-        to_b = result[:, len(c) : len(c) + b.size].reshape(n, *b.shape)
-        to_a = result[:, len(c) + b.size :].reshape(n, *a.shape)
-        everyone = np.arange(n)
+        xi = result[:, len(c) : len(c) + b.size].reshape(n, *b.shape)  # expected transitions
+        gamma = result[:, len(c) + b.size :].reshape(n, *a.shape)  # expected emissions
+        every = np.arange(n)
         for t in range(length - 1, -1, -1):
-            occupied = filtered[:, t] * behind
-            to_a[everyone, :, windows[:, t]] += occupied
+            gamma[every, :, windows[:, t]] += alpha[:, t] * beta
             if t > 0:
-                weighted = behind * emitted[:, t] / scale[:, t]
-                to_b += filtered[:, t - 1, :, None] * weighted[:, None, :]
-                behind = weighted @ trans.T
-        to_b *= trans.astype(np.float32)
-        for scores, part, table in ((to_b, b, trans), (to_a, a, model.emissionprob)):
-            scores -= table.astype(np.float32) * scores.sum(axis=-1, keepdims=True)
-            scores *= (2 / _away_from_zero(part)).astype(np.float32)
+                weighted = beta * emitted[:, t] / scale[:, t]
+                xi += alpha[:, t - 1, :, None] * weighted[:, None, :]
+                beta = weighted @ transmat.T
+        xi *= transmat.astype(np.float32)
+        for counts, part, table in ((xi, b, transmat), (gamma, a, model.emissionprob)):
+            counts -= table.astype(np.float32) * counts.sum(axis=-1, keepdims=True)
+            counts *= (2 / _away_from_zero(part)).astype(np.float32)
         return result
 
     def preconditioner(
@@ -142,8 +140,8 @@ class SquareRoots:
     ) -> Callable[[Floats], Floats]:
         """The inverse of an approximate Hessian, of the log-likelihood of so many ``symbols``.
 
-        Gauss and Newton's: the mean of s s' over the scores s of ``windows``, with the bend and
-        a ridge on the diagonal.
+        Gauss-Newton: the mean of s s' over the scores s of ``windows``, with the bend and a ridge
+        on the diagonal.
         """
         scores = self.scores(point, model, windows)
         scores *= np.float32(np.sqrt(symbols / max(windows.size, 1)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -96,6 +96,7 @@ class TripleLaw:
     middle: Ints
     after: Ints
     probability: Floats
+    tau: ClassVar[int] = 1
 
     @classmethod
     def of(cls, triples: Triples) -> TripleLaw:
@@ -120,6 +121,11 @@ class TripleLaw:
         """K; warns of symbols never seen, and of states that the pairs cannot show."""
         warn_of_unseen(self.pairs.counts, self.pairs.observed)
         return number_of_states(wanted, self.pairs, self.pairs.spectrum())
+
+    @property
+    def seen(self) -> Ints:
+        """The symbols that occur, (n,)."""
+        return self.pairs.seen
 
     @cached_property
     def negative_entropy(self) -> float:
@@ -159,6 +165,10 @@ class TripleLaw:
             return Products(log_fit, *out)
 
         return reduce(lambda a, b: Products(*map(add, a, b)), run(part, self._parts))
+
+    def e_step(self, past: Floats, middle: Floats, future: Floats) -> Products:
+        """One pass over the triples, W being the ratio of the law to the model."""
+        return self.products(past, middle, future, divided=True)
 
     def divergence(self, factors: Factors) -> float:
         """How far the law is from that of the factors, in nats per triple."""
