@@ -278,11 +278,11 @@ class Plan(NamedTuple):
     """How much is done."""
 
     names: tuple[str, ...] = tuple(case.name for case in CASES)
-    signals: int = 30
+    signals: int = 26
     mounts: bool = True
     writers: int = 4
     rounds: int = 10
-    size: int = 2000
+    size: int = 300
     seed: int = 0
 
 
@@ -308,7 +308,7 @@ def main() -> None:
     """Print the table; the exit code is 1 where something was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="two signals, for make test")
-    parser.add_argument("--signals", type=int, default=30, help="to each command")
+    parser.add_argument("--signals", type=int, default=Plan().signals, help="to each command")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     plan = QUICK if options.quick else Plan(signals=options.signals)
