@@ -297,6 +297,7 @@ def soak(home: Path, plan: Plan) -> list[Row]:
         bench = Bench(case, home)
         soak_signals(bench, plan.signals, plan.seed)
         soak_disk(bench, plan.mounts)
+        print(f"{case.name}: {bench.row.signals} signals", file=sys.stderr, flush=True)
         return bench.row
 
     with ThreadPoolExecutor(2) as pool:
