@@ -6,14 +6,14 @@ SETUP := .venv/.installed
 
 export COHMM_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data))
 
-.PHONY: help demo test browser lint bench soak docs clean
+.PHONY: help demo test browser lint bench docs clean
 
 help:
 	@echo "make demo   write documents on known topics, find the topics again, and a report to look at"
 	@echo "make test   linters, types, layers and all tests"
+	@echo "make soak   signals, full and read-only disks and rival writers, against every command that writes"
 	@echo "make lint   linters, types and layers alone"
 	@echo "make bench  speed and memory, side by side with peers"
-	@echo "make soak   signals, full and read-only disks and rival writers, against every command that writes"
 	@echo "make docs   the guide, as a site that is read without a network: site/index.html"
 	@echo "make clean  remove .venv and everything that was made"
 
@@ -49,7 +49,8 @@ lint: $(SETUP)
 bench: $(SETUP)
 	$(BIN)/python benchmarks/inference.py
 
-soak: $(SETUP)
+.PHONY: soak
+soak: $(ALL)
 	$(BIN)/python -m tests.soak.soak
 
 # A warning is an error: a link that leads nowhere, a page that is in no list, a docstring that does not parse.
