@@ -14,6 +14,7 @@ export COHMM_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data))
 help:
 	@echo "make demo   write documents on known topics, find the topics again, and a report to look at"
 	@echo "make test   linters, types, layers and all tests"
+	@echo "make soak   signals, full and read-only disks and rival writers, against every command that writes"
 	@echo "make lint   linters, types and layers alone"
 	@echo "make bench  speed and memory, side by side with peers"
 	@echo "make fuzz   call everything with input that nobody would give, for MINUTES=30"
@@ -74,6 +75,10 @@ fuzz: $(ALL)
 
 bench: $(ALL)
 	$(BIN)/python benchmarks/inference.py
+
+.PHONY: soak
+soak: $(ALL)
+	$(BIN)/python -m tests.soak.soak
 
 # A warning is an error: a link that leads nowhere, a page that is in no list, a docstring that does not parse.
 docs: $(ALL)

@@ -1,13 +1,17 @@
 """``cohmm decode``."""
 
 import json
+import tracemalloc
 
+import numpy as np
 import pytest
 
 from cohmm import HMM
+from cohmm.cli import model_files
 from cohmm.data import files
 from tests.cli.conftest import TEXT
 
+SAMPLE = ["sample", "m.cohmm", "-n", "6", "--sequences", "3", "--seed", "0"]
 SEQUENCES = [line.split() for line in TEXT.splitlines()]
 
 
@@ -45,6 +49,25 @@ def test_batches_make_no_difference(run, monkeypatch):
     read = files.read_files
     monkeypatch.setattr(files, "read_files", lambda *a, **k: read(*a, **k, batch_size=1))
     assert run("decode", "m.cohmm", "d.txt").stdout == whole
+
+
+@pytest.mark.parametrize("json_option", [[], ["--json"]])
+@pytest.mark.parametrize("command", [["decode", "m.cohmm", "d.txt"], SAMPLE, [*SAMPLE, "--states"]])
+def test_long_sequences_are_written_piece_by_piece(run, monkeypatch, command, json_option):
+    whole = run(*command, *json_option).stdout
+    for size in (1, 2, 3, 7):
+        monkeypatch.setattr(model_files, "PIECE", size)
+        assert run(*command, *json_option).stdout == whole
+
+
+def test_output_takes_no_memory_that_grows_with_a_sequence(monkeypatch):
+    states = np.zeros(10**6, np.int32)
+    tracemalloc.start()
+    n = sum(len(text) for text in model_files.in_pieces(["0"], states, " ", tail="\n"))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert n == 2 * 10**6
+    assert peak < 2e6
 
 
 def test_a_file_instead_of_the_screen(run, folder):

@@ -139,7 +139,7 @@ def test_labels_that_files_do_not_tell_apart(run, folder, weather, command):
     labels = [1, "1", "a"]
     HMM(weather.startprob, weather.transmat, weather.emissionprob, labels).save("v.cohmm")
     (folder / "v.txt").write_text("1 a\n")
-    told = "the model has 1 as a number and as a string: files do not tell the two apart"
+    told = "the vocabulary has 1 as a number and as a string: files do not tell the two apart"
     run(command, "v.cohmm", "v.txt", fails=told)
 
 

@@ -36,7 +36,7 @@ def test_the_environment_chooses_and_the_context_overrules(monkeypatch):
         assert n_threads() == 2
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", " "])
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", " ", "²", "9" * 5000])
 def test_a_wrong_environment_is_named(monkeypatch, text):
     monkeypatch.setenv("COHMM_THREADS", text)
     with pytest.raises(ValueError, match=f"COHMM_THREADS.*'{text}'"):

@@ -29,13 +29,6 @@ def batches_for(
     """The sequences of the input, in the symbols of a model or of counts."""
     from cohmm.data.files import read_files
 
-    seen: set[str] = set()
-    for text in map(str, model.vocabulary or ()):
-        if text in seen:
-            raise ValueError(
-                f"the model has {text} as a number and as a string: files do not tell the two apart"
-            )
-        seen.add(text)
     return read_files(
         inputs,
         layout,

@@ -93,8 +93,7 @@ def prepare_streams() -> None:
         io.BufferedWriter(NamedFile(given.fileno(), "to standard output", closefd=False)),
         encoding=given.encoding if own else "utf-8",
         errors="backslashreplace",
-        line_buffering=given.line_buffering,
-        write_through=given.write_through,
+        line_buffering=given.line_buffering or given.write_through,  # a terminal; python -u
     )
     warnings.showwarning = lambda message, *_, **__: say(str(message))
 

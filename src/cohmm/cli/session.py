@@ -162,15 +162,8 @@ def check_output(*paths: Path | None) -> None:
 
 
 @contextmanager
-def writing(path: Path | None) -> Iterator[Callable[[str], None]]:
+def writing(path: Path | None) -> Iterator[Callable[[str], object]]:
     """A function that writes text to standard output, or to a file that appears at the end."""
     with nullcontext(sys.stdout.buffer) if path is None else replacing(path) as file:
-
-        def write(text: str) -> None:
-            # Without a buffer (``python -u``) a write may stop half-way.
-            rest = memoryview(text.encode(errors="backslashreplace"))
-            while rest:
-                rest = rest[file.write(rest) :]
-
-        yield write
+        yield lambda text: file.write(text.encode(errors="backslashreplace"))
         file.flush()
