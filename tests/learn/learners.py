@@ -68,15 +68,15 @@ def cases() -> list[Case]:
 
 
 def learners_in_files() -> set[str]:
-    """Functions of evidence that give a fit and have a file of their name in `cohmm.learn`."""
+    """Functions that are marked as learners, and learn states or improve on those of a model."""
     names = set()
     for info in pkgutil.walk_packages(cohmm.learn.__path__, "cohmm.learn."):
-        name = info.name.rpartition(".")[2]
-        function = getattr(import_module(info.name), name, None)
-        if inspect.isfunction(function) and function.__module__ == info.name:
+        for name, function in vars(import_module(info.name)).items():
+            if not hasattr(function, "__wrapped__") or function.__module__ != info.name:
+                continue
             result = get_type_hints(function)["return"]
-            gives_fit = inspect.isclass(result) and issubclass(result, (Fit, TopicFit))
-            if gives_fit and list(_cases(name, function)):
+            assert issubclass(result, (Fit, TopicFit))
+            if {"n_components", "model"} & inspect.signature(function).parameters.keys():
                 names.add(name)
     return names
 

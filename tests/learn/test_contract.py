@@ -353,7 +353,7 @@ def bad_values(case: Case, option: str) -> Iterator[tuple[Any, list[str]]]:
     special: dict[str, list[tuple[Any, list[str]]]] = {
         "counts": [(evidence_of(Cooccurrence), ["12", "60"]), ("pairs", ["'pairs'"])],
         "lags": [((), ["empty"]), ((0,), ["0"]), ((99_999,), ["99999"]), (("x",), ["x"])],
-        "lengths": [([3, 4], ["7", "20000"]), ([-1, 20_001], ["-1"])],
+        "lengths": [([3, 4], ["7", "20,000"]), ([-1, 20_001], ["-1"])],
         "triples": [(evidence_of(Triples, 2).__class__.from_probability(
             np.full((2, 2, 2), 1 / 8)), ["2 symbols"]), ("abc", ["'abc'"])],
         "volume": [("area", ["'area'"]), (3.0, ["3.0"])],

@@ -7,22 +7,27 @@ from typing import Any
 
 import numpy as np
 
+from cohmm.data.documents import Documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.triples import Triples
 from cohmm.evidence.windows import Windows
+from cohmm.model.hmm import HMM
 
-_HOW = {
-    Cooccurrence: ("pairs, a Cooccurrence", "count_pairs(X)"),
-    Triples: ("triples, a Triples", "count_triples(X)"),
-    Windows: ("windows, a Windows", "count_windows(X, tau=2)"),
+_HOW: dict[str, tuple[type[Any], str, str]] = {
+    "Cooccurrence": (Cooccurrence, "counts of pairs, a Cooccurrence", "count_pairs(X)"),
+    "Triples": (Triples, "counts of triples, a Triples", "count_triples(X)"),
+    "Windows": (Windows, "counts of windows, a Windows", "count_windows(X, tau=2)"),
+    "Documents": (Documents, "Documents", "read_documents(texts)"),
+    "HMM": (HMM, "a model, an HMM", "PairwiseHMM(...).fit(X).model_"),
 }
 
 
-def check_options(**options: Any) -> None:
-    """The options that learners share; others pass."""
-    for name, value in options.items():
-        if name in _CHECKS:
-            _CHECKS[name](**{name: value})
+def check_option(name: str, value: Any, annotation: str) -> None:
+    """An option that learners share, by its name; a start by what it is said to be, too."""
+    if name == "start" and not annotation.startswith("HMM"):
+        return
+    if name in _CHECKS:
+        _CHECKS[name](**{name: value})
 
 
 def is_whole(value: object) -> bool:
@@ -75,18 +80,30 @@ def check_states(wanted: Any, n_symbols: int, what: str = "states", of: str = "s
     return int(wanted)
 
 
-def needs(kind: type[Any], given: object, learner: str) -> None:
+def check_functions(**options: Any) -> None:
+    """Something to be called."""
+    for name, value in options.items():
+        if not callable(value):
+            raise ValueError(f"{name} must be a function, not {value!r}")
+
+
+def check_models(**options: Any) -> None:
+    """An HMM."""
+    for name, value in options.items():
+        if not isinstance(value, HMM):
+            raise ValueError(f"{name} must be an HMM, not {value!r}")
+
+
+def needs(kind: str, given: object, learner: str) -> None:
     """Refuse evidence that is not of the ``kind`` a learner needs, and say how to get it."""
-    if not isinstance(given, kind):
-        what, how = _HOW[kind]
-        raise ValueError(
-            f"{learner} learns from counts of {what}: give {how}, not a {type(given).__name__}"
-        )
+    if kind in _HOW and not isinstance(given, _HOW[kind][0]):
+        _, what, how = _HOW[kind]
+        raise ValueError(f"{learner} learns from {what}: give {how}, not a {type(given).__name__}")
 
 
 def needs_sequences(given: object, learner: str) -> None:
     """Refuse counts where a learner has to read the sequences themselves."""
-    if isinstance(given, tuple(_HOW)):
+    if isinstance(given, (Cooccurrence, Triples, Windows)):
         raise ValueError(
             f"{learner} reads sequences, of which a {type(given).__name__} says too little: "
             "give the data that was counted"
@@ -102,4 +119,7 @@ _CHECKS: dict[str, Callable[..., None]] = {
     "smoothing": check_amounts,
     "sparsity": check_amounts,
     "random_state": check_seed,
+    "start": check_models,
+    "callback": check_functions,
+    "stage": check_functions,
 }

@@ -13,7 +13,7 @@ from typing import ParamSpec, TypeVar
 from threadpoolctl import threadpool_limits
 
 from cohmm.learn.fit import Callback, Progress
-from cohmm.learn.options import check_options
+from cohmm.learn.options import check_option, needs
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -26,26 +26,24 @@ class EvidenceWarning(UserWarning):
 
 
 def learner(function: Callable[P, R]) -> Callable[P, R]:
-    """A learner: options that all share are checked by their names, and BLAS has one thread.
+    """A learner: evidence and the options that all share are checked, and BLAS has one thread.
 
     Work is shared among threads by our own kernels, in parts that depend on the data alone;
     BLAS would add up in another order for every number of threads.
     """
-    defaults = {
-        name: option.default
-        for name, option in signature(function).parameters.items()
-        if option.kind is Parameter.KEYWORD_ONLY
+    parameters = signature(function).parameters
+    evidence = next(iter(parameters.values())).annotation
+    keywords = {
+        name: option for name, option in parameters.items() if option.kind is Parameter.KEYWORD_ONLY
     }
 
     @wraps(function)
     def run(*args: P.args, **options: P.kwargs) -> R:
-        check_options(
-            **{
-                name: value
-                for name, value in options.items()
-                if name in defaults and value is not defaults[name]
-            }
-        )
+        if args:
+            needs(evidence, args[0], function.__name__)
+        for name, value in options.items():
+            if name in keywords and value is not keywords[name].default:
+                check_option(name, value, keywords[name].annotation)
         with threadpool_limits(1, "blas"):
             return function(*args, **options)
 

@@ -26,7 +26,7 @@ from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.many_states.polyadic import refined
 from cohmm.learn.many_states.window_ascent import maximum_likelihood
 from cohmm.learn.many_states.window_law import WindowLaw
-from cohmm.learn.options import check_whole, needs
+from cohmm.learn.options import check_whole
 from cohmm.learn.run import learner
 from cohmm.learn.triples.tensor import onto_simplex
 from cohmm.model.hmm import HMM
@@ -86,7 +86,6 @@ def grouped(
     >>> all(distance < 1e-8 for distance in fit.model.distance(truth))
     True
     """
-    needs(Windows, windows, "grouped")
     check_whole(n_components=n_components)
     rng = generator(random_state)
     law = WindowLaw.of(windows)

@@ -23,7 +23,7 @@ from cohmm.learn.many_states.polyadic import EXACT as ROUNDING
 from cohmm.learn.many_states.polyadic import TINY, Factors, decompose
 from cohmm.learn.many_states.window_ascent import maximum_likelihood
 from cohmm.learn.many_states.window_law import WindowLaw
-from cohmm.learn.options import check_whole, needs
+from cohmm.learn.options import check_whole
 from cohmm.learn.pairs.min_volume import EXACT
 from cohmm.learn.run import learner, warn
 from cohmm.model.hmm import HMM
@@ -81,7 +81,6 @@ def overcomplete(
     >>> all(distance < 1e-8 for distance in fit.model.distance(truth))
     True
     """
-    needs(Triples, triples, "overcomplete")
     check_whole(n_components=n_components)
     rng = generator(random_state)
     law = WindowLaw.of(triples)

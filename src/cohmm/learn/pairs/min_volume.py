@@ -21,7 +21,7 @@ import numpy as np
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Callback, Progress
-from cohmm.learn.options import check_amounts, needs
+from cohmm.learn.options import check_amounts
 from cohmm.learn.pairs.pair_evidence import (
     Combine,
     PairEvidence,
@@ -123,7 +123,6 @@ def min_volume(
     >>> all(distance < 1e-9 for distance in fit.model.distance(truth))
     True
     """
-    needs(Cooccurrence, counts, "min_volume")
     if penalty is not None and penalty != "auto":
         if isinstance(penalty, str):
             raise ValueError(f"penalty must be a number, 'auto' or None, not {penalty!r}")

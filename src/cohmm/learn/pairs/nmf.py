@@ -13,7 +13,6 @@ import numpy as np
 
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.fit import Callback, Fit
-from cohmm.learn.options import needs
 from cohmm.learn.pairs.min_volume import EXACT, Problem, algorithm_1
 from cohmm.learn.pairs.pair_evidence import (
     PairEvidence,
@@ -73,7 +72,6 @@ def nmf(
     >>> fit.divergence < 1e-8
     True
     """
-    needs(Cooccurrence, counts, "nmf")
     evidence = PairEvidence.of(counts, counts.lags[:1])
     warn_of_unseen(counts, evidence.observed)
     k = number_of_states(n_components, evidence, evidence.spectrum())

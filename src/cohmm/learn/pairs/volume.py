@@ -85,4 +85,6 @@ def volume_term(volume: str | Volume) -> Volume:
         if volume not in _BY_NAME:
             raise ValueError(f"volume must be one of {', '.join(_BY_NAME)}, not {volume!r}")
         return _BY_NAME[volume]
+    if not isinstance(volume, (LogDet, Det, NoVolume)):
+        raise ValueError(f"volume must be one of {', '.join(_BY_NAME)}, not {volume!r}")
     return volume

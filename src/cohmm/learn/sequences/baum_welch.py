@@ -79,6 +79,8 @@ def baum_welch(
     True
     """
     needs_sequences(X, "baum_welch")
+    if not isinstance(prior, PseudoCounts):
+        raise ValueError(f"prior must be PseudoCounts, not {prior!r}")
     check_amounts(**{f"prior.{name}": value for name, value in prior._asdict().items()})
     if start is not None:
         if n_components not in (None, start.n_components):

@@ -114,6 +114,8 @@ def refine(
     """
     needs_sequences(data, "refine")
     data = model.encode(data)
+    if triples is not None and not isinstance(triples, Triples):
+        raise ValueError(f"triples must be Triples, as count_triples(X) gives, not {triples!r}")
     if triples is not None and (triples.n_symbols, triples.vocabulary) != (
         model.n_symbols,
         model.vocabulary,

@@ -163,7 +163,10 @@ def _starts(law: _Law, k: int, n_init: int, random_state: int | None, given: Any
 
 
 def _given(law: _Law, k: int, start: Any) -> Floats:
-    start = np.asarray(start, np.float64)
+    try:
+        start = np.asarray(start, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"start must be an array of topics, not {start!r}") from None
     if start.ndim != 2 or start.shape[0] != k or start.shape[1] <= law.seen[-1]:
         raise ValueError(
             f"start must be an array of {k} topics and one column per word, not {start.shape}"

@@ -15,7 +15,6 @@ import numpy as np
 
 from cohmm.evidence.triples import Triples
 from cohmm.learn.fit import Callback, Fit, Progress
-from cohmm.learn.options import needs
 from cohmm.learn.pairs.min_volume import EXACT, NEVER, TINY
 from cohmm.learn.pairs.pair_evidence import States
 from cohmm.learn.pairs.pair_fit import as_hmm
@@ -78,7 +77,6 @@ def cpd_em(
     >>> cpd_em(count_triples(y), 2, random_state=0).model.distance(truth).emission < 0.05
     True
     """
-    needs(Triples, triples, "cpd_em")
     law = TripleLaw.of(triples)
     k = law.number_of_states(n_components)
     if start is None:

@@ -23,7 +23,7 @@ from scipy.optimize import nnls
 from cohmm.evidence.triples import Triples
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Callback, Fit, Progress
-from cohmm.learn.options import check_whole, needs
+from cohmm.learn.options import check_whole
 from cohmm.learn.pairs.min_volume import EXACT
 from cohmm.learn.pairs.pair_evidence import States
 from cohmm.learn.pairs.pair_fit import as_hmm
@@ -95,7 +95,6 @@ def tensor(
     >>> all(distance < 1e-9 for distance in fit.model.distance(truth))
     True
     """
-    needs(Triples, triples, "tensor")
     check_whole(n_pencils=n_pencils)
     law = TripleLaw.of(triples)
     k = law.number_of_states(n_components)

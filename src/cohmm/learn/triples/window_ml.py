@@ -15,7 +15,6 @@ from cohmm.evidence.triples import Triples
 from cohmm.kernels.compiled import Ints
 from cohmm.learn.finish import by_prevalence, prevalence_of, smoothed
 from cohmm.learn.fit import Callback, Fit
-from cohmm.learn.options import needs
 from cohmm.learn.pairs.min_volume import EXACT
 from cohmm.learn.pairs.pair_evidence import States, warn_of_unseen
 from cohmm.learn.run import Record, learner
@@ -70,7 +69,6 @@ def window_ml(
     >>> window_ml(count_triples(y), 2, random_state=0).model.distance(truth).emission < 0.05
     True
     """
-    needs(Triples, triples, "window_ml")
     if start is not None:
         _check_start(start, triples, n_components)
         warn_of_unseen(triples, np.unique(triples.triples))
