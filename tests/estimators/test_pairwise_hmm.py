@@ -500,7 +500,7 @@ def test_bad_data_is_named() -> None:
     with pytest.raises(ValueError, match="lengths sum to 5, but X has 4 symbols"):
         PairwiseHMM(2).fit([0, 1, 0, 1], [2, 3])
     with pytest.raises(ValueError, match="no pair at lag 1"):
-        PairwiseHMM(1).fit([[0], [1]])
+        PairwiseHMM(1).fit([0, 1], [1, 1])
 
 
 def test_hmm_value_is_the_answer(column: np.ndarray) -> None:

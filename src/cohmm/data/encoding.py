@@ -13,6 +13,7 @@ from cohmm.data.vocabulary import Vocabulary, codes_in, in_order, is_unicode
 from cohmm.kernels.compiled import Ints
 
 MISSING = -1
+NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 MANY_SYMBOLS = 2**20  # tables of so many symbols are small
 OBSERVED = 64  # so many symbols for each observation are a mistake
 
@@ -62,6 +63,10 @@ def flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
         raise ValueError("there is no data: X is empty")
     if all(_is_scalar(item) for item in items):
         return items, lengths
+    if all(
+        type(item) in (list, tuple) and len(item) == 1 and _is_scalar(item[0]) for item in items
+    ):
+        return [item[0] for item in items], lengths
     flat, sizes = _concatenate(items)
     if all(size == 1 for size in sizes):  # hmmlearn's (n, 1) as nested lists
         return flat, lengths
@@ -152,19 +157,26 @@ def encode(flat: Any, as_labels: bool = False) -> tuple[Ints, Vocabulary | None]
     items = flat.tolist() if isinstance(flat, np.ndarray) else list(flat)
     missing = np.fromiter((_is_missing(item) for item in items), bool, len(items))
     present = [item for item, gone in zip(items, missing, strict=True) if not gone]
-    if as_labels and not all(isinstance(item, str) for item in present):
-        return _encode_mixed(items, missing)
-    if all(_is_number(item) for item in present):
-        numbers = np.zeros(len(items), np.result_type(*{type(item) for item in present}, np.int64))
+    kinds = set(map(type, present))
+    if all(issubclass(kind, NUMBERS) for kind in kinds) and (not as_labels or kinds <= {int, bool}):
+        numbers = np.zeros(len(items), np.result_type(*kinds, np.int64))
         try:
             numbers[~missing] = present
         except OverflowError:
-            place = next(p for p, item in enumerate(items) if abs(item or 0) > LARGEST_CODE)
-            raise _wrong_number(items[place], place) from None
-        return _encode_numbers(numbers, missing, False)
+            if not as_labels:
+                place = next(p for p, item in enumerate(items) if abs(item or 0) > LARGEST_CODE)
+                raise _wrong_number(items[place], place) from None
+        else:
+            return _encode_numbers(numbers, missing, as_labels)
+    if as_labels and not all(issubclass(kind, str) for kind in kinds):
+        return _encode_mixed(items, missing)
     for place, item in enumerate(items):
         if not missing[place] and not isinstance(item, str):
-            why = "a number among labels" if _is_number(item) else "neither number nor string"
+            why = (
+                "a number among labels"
+                if isinstance(item, NUMBERS)
+                else "neither number nor string"
+            )
             raise ValueError(f"symbol {shown(item)} at position {place} is {why}")
     strings = [None if gone else str(item) for item, gone in zip(items, missing, strict=True)]
     try:
@@ -174,10 +186,6 @@ def encode(flat: Any, as_labels: bool = False) -> tuple[Ints, Vocabulary | None]
         raise ValueError(
             f"symbol {shown(strings[place])} at position {place} is not Unicode text"
         ) from None
-
-
-def _is_number(item: Any) -> bool:
-    return isinstance(item, (int, float, np.integer, np.floating, np.bool_))
 
 
 def _encode_mixed(items: list[Any], missing: np.ndarray) -> tuple[Ints, Vocabulary | None]:
@@ -196,7 +204,7 @@ def _encode_mixed(items: list[Any], missing: np.ndarray) -> tuple[Ints, Vocabula
 def _label(place: int, item: Any) -> str | int:
     if isinstance(item, str):
         return str(item)
-    if not _is_number(item):
+    if not isinstance(item, NUMBERS):
         raise ValueError(f"symbol {shown(item)} at position {place} is neither number nor string")
     if isinstance(item, (float, np.floating)) and not item.is_integer():
         raise _wrong_number(item, place)

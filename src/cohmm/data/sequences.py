@@ -114,9 +114,22 @@ class Sequences(Value):
         >>> Sequences.of(["ACGT", "ACG"], characters=True).labels()
         [['A', 'C', 'G', 'T'], ['A', 'C', 'G']]
         """
+        known = None if vocabulary is None else as_vocabulary(vocabulary)
+        return cls._of_known(X, lengths, known, n_symbols, unseen, characters)
+
+    @classmethod
+    def _of_known(
+        cls,
+        X: Any,
+        lengths: Iterable[int] | None,
+        known: Vocabulary | None,
+        n_symbols: int | None,
+        unseen: Unseen,
+        characters: bool = False,
+    ) -> Sequences:
+        """As `of`, with a vocabulary that has been checked: a large one takes a while."""
         if unseen not in ("error", "missing"):
             raise ValueError(f"unseen must be 'error' or 'missing', not {shown(unseen)}")
-        known = None if vocabulary is None else as_vocabulary(vocabulary)
         if isinstance(X, Sequences):
             if lengths is not None:
                 raise ValueError("Sequences know their lengths: leave out lengths")

@@ -14,7 +14,7 @@ from cohmm.model.joints import Cut
 from cohmm.model.tables import Tables
 
 BATCH = 2**22  # symbols decoded at a time, where there are many sequences
-POINTERS = 2**28  # bytes of back-pointers, at most, however long a sequence is
+POINTERS = 2**27  # bytes of back-pointers, at most, however long a sequence is
 
 
 def viterbi(logs: Tables, symbols: Ints, offsets: Ints) -> tuple[Ints, Ints]:

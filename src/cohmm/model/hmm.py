@@ -123,9 +123,8 @@ class HMM:
         self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
     ) -> Sequences:
         """The data as `Sequences` of this model's symbols."""
-        if self.vocabulary is None:
-            return Sequences.of(y, lengths, n_symbols=self.n_symbols, unseen=unseen)
-        return Sequences.of(y, lengths, vocabulary=self.vocabulary, unseen=unseen)
+        size = self.n_symbols if self.vocabulary is None else None
+        return Sequences._of_known(y, lengths, self.vocabulary, size, unseen)
 
     # -- answers about data ------------------------------------------------------------------
 

@@ -195,9 +195,8 @@ def test_sequences_of_many_lengths_with_gaps() -> None:
 @pytest.mark.parametrize("length", [1, 2])
 def test_no_triple_at_all(length: int) -> None:
     truth = separable_hmm(6, 2, random_state=0)
-    data = Sequences.of(
-        [truth.sample(length, random_state=seed)[0] for seed in range(400)], n_symbols=6
-    )
+    y = np.concatenate([truth.sample(length, random_state=seed)[0] for seed in range(400)])
+    data = Sequences.of(y, [length] * 400, n_symbols=6)
     start = HMM([0.5, 0.5], [[0.6, 0.4], [0.4, 0.6]], 0.7 * truth.emissionprob + 0.05)
     fit = refine(start, data, smoothing=0.0, random_state=0)
     sound(fit, data, start)

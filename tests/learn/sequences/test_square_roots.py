@@ -185,8 +185,9 @@ def test_sampled_windows_lie_within_sequences() -> None:
 
 @pytest.mark.parametrize("width", [1, 2])
 def test_windows_are_shorter_where_no_sequence_is_longer(width: int) -> None:
-    sequences = [list(range(10 * s, 10 * s + width)) for s in range(9)] + [[90]]
-    windows = sample_windows(Sequences.of(sequences), 10, np.random.default_rng(0))
+    symbols = [10 * s + t for s in range(9) for t in range(width)] + [90]
+    data = Sequences.of(symbols, [width] * 9 + [1])
+    windows = sample_windows(data, 10, np.random.default_rng(0))
     assert windows.shape[1] == width
     assert (np.diff(windows, axis=1) == 1).all()
     assert set(windows[:, 0]) == set(range(0, 90, 10)) | ({90} if width == 1 else set())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -35,50 +35,61 @@ class Piece(NamedTuple):
         return np.concatenate([rest, self.starts, [len(self.codes)]])
 
 
-def join(pieces: list[Piece]) -> Piece:
-    """Pieces that follow one another as one; the list is emptied, so that each piece is let go
-    of once it is copied, and a long sequence is not held in memory twice."""
-    if len(pieces) == 1:
-        return pieces.pop()
-    begins = np.cumsum([0] + [len(piece.codes) for piece in pieces])
-    starts = [piece.starts + n for piece, n in zip(pieces, begins[:-1], strict=True)]
-    files, rows = [piece.files for piece in pieces], [piece.rows for piece in pieces]
-    codes = np.empty(begins[-1], np.int32)
-    for first, last in pairwise(begins):
-        codes[first:last] = pieces.pop(0).codes
-    return Piece(codes, np.concatenate(starts), np.concatenate(files), np.concatenate(rows))
+class Pieces:
+    """Pieces that follow one another, in memory that grows in place.
+
+    So a long sequence is held once, and not twice while its parts are joined.
+    """
+
+    def __init__(self) -> None:
+        self._codes = array("i")
+        self._rest: list[tuple[Ints, Ints, Ints]] = []
+
+    def __len__(self) -> int:
+        """How many symbols there are."""
+        return len(self._codes)
+
+    def add(self, piece: Piece) -> None:
+        """One more."""
+        self._rest.append((piece.starts + len(self), piece.files, piece.rows))
+        self._codes.frombytes(piece.codes.data.cast("B"))
+
+    @property
+    def n_starts(self) -> int:
+        """How many sequences begin in them."""
+        return sum(len(starts) for starts, _, _ in self._rest)
+
+    def take(self) -> Piece:
+        """All of them as one, and none are left."""
+        codes, rest = np.frombuffer(self._codes, np.int32), zip(*self._rest, strict=True)
+        self._codes, self._rest = array("i"), []
+        return Piece(codes, *map(np.concatenate, rest))
 
 
 def in_batches(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:
     """The same symbols in pieces of at least ``size``, the last excepted."""
-    held: list[Piece] = []
+    held = Pieces()
     for piece in pieces:
-        held.append(piece)
-        del piece
-        if _n_symbols(held) >= size:
-            yield join(held)
-    if held:
-        yield join(held)
+        held.add(piece)
+        if len(held) >= size:
+            yield held.take()
+    if len(held):
+        yield held.take()
 
 
 def in_whole_sequences(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:
     """Pieces of whole sequences: at most ``size`` symbols, or one sequence that is longer."""
-    held: list[Piece] = []
+    held = Pieces()
     for piece in pieces:
-        held.append(piece)
-        del piece
-        # Joining only where a second sequence has begun keeps a long one from being copied
+        held.add(piece)
+        # Cutting only where a second sequence has begun keeps a long one from being copied
         # again and again.
-        if sum(len(part.starts) for part in held) > 1 and _n_symbols(held) >= size:
-            *ready, last = _cut(join(held), size)
+        if len(held) >= size and held.n_starts > 1:
+            *ready, last = _cut(held.take(), size)
             yield from ready
-            held = [last]  # its last sequence may go on
-    if held:
-        yield from _cut(join(held), size)
-
-
-def _n_symbols(pieces: Iterable[Piece]) -> int:
-    return sum(len(piece.codes) for piece in pieces)
+            held.add(last)  # its last sequence may go on
+    if len(held):
+        yield from _cut(held.take(), size)
 
 
 def _cut(piece: Piece, size: int) -> Iterator[Piece]:
