@@ -276,7 +276,7 @@ def test_batches_of_sequences_make_the_same_report():
         for name in ("symbols", "path", "path_p", "best", "best_p", "bag", "shares"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     with pytest.raises(ValueError, match="sequence 3 has probability zero"):
-        hmm_material(HMM([1.0], [[1.0]], [[1.0, 0.0]]), iter([[[0], [0]], [[0], [1]]]))
+        hmm_material(HMM([1.0], [[1.0]], [[1.0, 0.0]]), iter([[[0, 0], [0, 0]], [[0, 0], [1, 0]]]))
 
 
 def test_memory_does_not_grow_with_the_sequences():
