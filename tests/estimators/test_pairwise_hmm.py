@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hmmlearn.hmm import CategoricalHMM
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -507,3 +509,64 @@ def test_hmm_value_is_the_answer(column: np.ndarray) -> None:
     model = PairwiseHMM(3, random_state=0).fit(column)
     assert isinstance(model.model_, HMM)
     assert model.score(column) == model.model_.log_likelihood(column)
+
+
+# -- what goes wrong leaves what was there ------------------------------------------------------
+
+SHORT = [[0, 1, 2, 1, 0], [3, 4, 2]] * 200
+
+
+@pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
+def test_several_lags_of_short_sequences() -> None:
+    """Symbol 3 has pairs at lag 1, and at lag 2 none in which it is second."""
+    model = PairwiseHMM(2, lags=(1, 2), random_state=0).fit(SHORT).model_
+    assert np.isfinite(model.emissionprob).all()
+    alone = PairwiseHMM(2, lags=(1, 2), random_state=0).fit([[0, 1], [1, 0, 2, 0, 1]] * 50)
+    assert np.isfinite(alone.score([[0, 1, 2]]))
+
+
+@pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, MemoryError])
+def test_a_fit_that_fails_leaves_the_model_that_was_there(
+    interrupt: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = PairwiseHMM(2, random_state=0).fit(SHORT)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=r"sparsity must be at most 1e\+09, not 1e\+300"):
+        model.set_params(sparsity=1e300).fit(SHORT)
+    model.set_params(sparsity=0.0)
+    assert dict(vars(model)) == before
+
+    def stopped(*args: Any, **options: Any) -> Any:
+        raise interrupt
+
+    monkeypatch.setattr("cohmm.learn.recipe.refined", stopped)
+    with pytest.raises(interrupt):
+        model.fit([[1, 1, 0, 1]] * 9)
+    assert dict(vars(model)) == before
+    fresh = PairwiseHMM(2, random_state=0)
+    with pytest.raises(interrupt):
+        fresh.fit(SHORT)
+    with pytest.raises(NotFittedError):
+        fresh.predict([0, 1])
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "pairs", np.eye(2)])
+def test_counts_that_are_none(wrong: Any) -> None:
+    with pytest.raises(ValueError, match=f"not a {type(wrong).__name__}"):
+        PairwiseHMM(2).fit_counts(wrong)
+
+
+@pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
+def test_a_penalty_beyond_measure_is_quiet() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = PairwiseHMM(2, penalty=1e300, random_state=0).fit(SHORT).model_
+    assert np.isfinite(model.transmat).all()
+
+
+@pytest.mark.filterwarnings("default::cohmm.EvidenceWarning")
+def test_a_warning_points_at_the_line_of_the_user() -> None:
+    with pytest.warns(UserWarning, match="mostly noise") as heard:
+        PairwiseHMM(4, random_state=0).fit(np.random.default_rng(0).integers(0, 5, 300))
+    assert {Path(warning.filename).name for warning in heard} == {Path(__file__).name}

@@ -13,6 +13,8 @@ from cohmm.evidence.triples import Triples
 from cohmm.evidence.windows import Windows
 from cohmm.model.hmm import HMM
 
+MOST_WEIGHT = 1e9  # observations
+
 _HOW: dict[str, tuple[type[Any], str, str]] = {
     "Cooccurrence": (Cooccurrence, "counts of pairs, a Cooccurrence", "count_pairs(X)"),
     "Triples": (Triples, "counts of triples, a Triples", "count_triples(X)"),
@@ -49,6 +51,14 @@ def check_amounts(**options: Any) -> None:
             raise ValueError(f"{name} must be a number, not {value!r}")
         if not 0 <= value < np.inf:
             raise ValueError(f"{name} must be finite and at least 0, not {value!r}")
+
+
+def check_weights_of_priors(**options: Any) -> None:
+    """Numbers from 0 that no data has to give way to entirely."""
+    check_amounts(**options)
+    for name, value in options.items():
+        if value > MOST_WEIGHT:
+            raise ValueError(f"{name} must be at most {MOST_WEIGHT:g}, not {value!r}")
 
 
 def check_choice(allowed: tuple[Any, ...], **options: Any) -> None:
@@ -117,7 +127,7 @@ _CHECKS: dict[str, Callable[..., None]] = {
     "min_documents": check_whole,
     "tol": check_amounts,
     "smoothing": check_amounts,
-    "sparsity": check_amounts,
+    "sparsity": check_weights_of_priors,
     "random_state": check_seed,
     "start": check_models,
     "callback": check_functions,
