@@ -633,7 +633,6 @@ def test_a_frame_of_many_columns_lists_some():
         (pd.Series([-3, 10**10]), [-3, 10**10], [-3, 10**10]),
         (np.ma.array([-3, 7], mask=[0, 1]), [-3], [-3, None]),
     ],
-    ids=repr,
 )
 def test_numbers_of_a_vocabulary_may_be_any(X, vocabulary, expected):
     data = Sequences.of(X, vocabulary=vocabulary)
