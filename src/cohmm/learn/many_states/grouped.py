@@ -44,7 +44,7 @@ def grouped(
     sparsity: float = 0.0,
     n_init: int = 3,
     max_iter: int = 2000,
-    tol: float = 1e-3,
+    tol: float = 1e-5,
     smoothing: float = 0.1,
     random_state: int | None = None,
     callback: Callback | None = None,

@@ -41,7 +41,7 @@ def overcomplete(
     sparsity: float = 3.0,
     n_init: int = 20,
     max_iter: int = 2000,
-    tol: float = 1e-3,
+    tol: float = 1e-5,
     smoothing: float = 0.1,
     random_state: int | None = None,
     callback: Callback | None = None,
