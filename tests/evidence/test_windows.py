@@ -130,7 +130,7 @@ def test_what_does_not_add_up(monkeypatch):
     numbers, labels = count_windows([0, 1, 0, 1, 0]), count_windows(list("ababa"))
     with pytest.raises(ValueError, match="labels and counts of numbers"):
         numbers + labels
-    with pytest.raises(ValueError, match="tau=2 and of tau=1"):
+    with pytest.raises(ValueError, match="windows of 5 and of 3 symbols do not add up"):
         numbers + count_windows([0, 1, 0], tau=1)
     for wrong in (1, None, np.zeros(2)):
         with pytest.raises(TypeError):

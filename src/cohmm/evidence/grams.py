@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 
-from cohmm.data.values import as_n_symbols, as_numbers, own, shown
-from cohmm.data.vocabulary import Vocabulary, labels_for, unite
+from cohmm import storage
+from cohmm.data.values import Value, as_n_symbols, as_numbers, frozen, own, shown
+from cohmm.data.vocabulary import Vocabulary, codes_in, labels_for, unite
 from cohmm.kernels.compiled import Floats, Ints
 
 LARGEST = {"i": 2.0**63, "f": np.inf}  # what a sum of counts must stay below
@@ -26,6 +28,93 @@ class Counted(Protocol):
         """Their labels, where they have some."""
 
 
+class Grams(Value):
+    """Rows of symbols that occur, and how often: what `Triples` and `Windows` have in common.
+
+    A subclass has the fields ``WHAT + "s"`` (rows, in order), ``counts``, ``n_symbols`` and
+    ``vocabulary``.
+    """
+
+    WHAT: ClassVar[str]
+    counts: Any
+    n_symbols: Any
+    vocabulary: Any
+
+    @property
+    def _rows(self) -> Ints:
+        return cast(Ints, getattr(self, f"{self.WHAT}s"))
+
+    def _check_room(self, n: int) -> None:
+        """Whether rows of ``n`` symbols can be numbered."""
+        raise NotImplementedError
+
+    def _total(self) -> float:
+        """How many were counted; a whole number, unless a law was given."""
+        return cast(float, self.counts.sum().item())
+
+    def __add__(self, other: object) -> Self:
+        if isinstance(other, int) and other == 0:  # so that sum() works
+            return self
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        width = self._rows.shape[1]
+        if other._rows.shape[1] != width:
+            raise ValueError(
+                f"{self.WHAT}s of {width} and of {other._rows.shape[1]} symbols do not add up"
+            )
+        vocabulary, n = united(self, other)
+        self._check_room(n)
+        keys = np.concatenate([self._keys(vocabulary, n), other._keys(vocabulary, n)])
+        keys, counts = merged(keys, np.concatenate([self.counts, other.counts]))
+        return self._trusted(rows_of(keys, n, width), counts, n, vocabulary)
+
+    __radd__ = __add__
+
+    def _keys(self, vocabulary: Vocabulary | None, n: int) -> Ints:
+        rows = self._rows
+        if vocabulary is not None and vocabulary != self.vocabulary:
+            rows = codes_in(self.vocabulary, vocabulary)[rows]
+        return keys_of(rows, n)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return (
+            (self.n_symbols, self.vocabulary) == (other.n_symbols, other.vocabulary)
+            and self.counts.dtype == other.counts.dtype
+            and np.array_equal(self._rows, other._rows)
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file, whole or not at all."""
+        kind = f"{self.WHAT}s"
+        header = {"n_symbols": self.n_symbols, "vocabulary": self.vocabulary}
+        storage.save(path, kind, header, {kind: self._rows, "counts": self.counts})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read counts that `save` wrote."""
+        kind = f"{cls.WHAT}s"
+        header, arrays = storage.load(path, kind)
+        frozen(arrays)
+
+        def build() -> Any:
+            fields = arrays[kind], arrays["counts"], header["n_symbols"], header["vocabulary"]
+            return cls(*fields)  # type: ignore[call-arg]
+
+        return cast(Self, storage.reading(path, build))
+
+
+def check_amount(**options: Any) -> None:
+    """How many were counted, where a law is given."""
+    for name, value in options.items():
+        if not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
+            raise ValueError(f"{name} must be finite and above 0, not {shown(value)}")
+
+
 def as_counts(name: str, values: Any, ndim: int = 1) -> Ints | Floats:
     """Counts, int64 or float64, that are finite, at least 0, and add up to something finite."""
     array = as_numbers(name, values, "iuf", ndim)
@@ -35,10 +124,10 @@ def as_counts(name: str, values: Any, ndim: int = 1) -> Ints | Floats:
             f"{name} have {array[place]} at {list(place)}: a count must be finite and at least 0"
         )
     kind = np.dtype(np.float64 if array.dtype.kind == "f" else np.int64)
-    counts = own(array, kind)
-    with np.errstate(over="ignore"):
-        check_total(name, counts.sum(dtype=np.float64), kind)
-    return counts
+    if array.size:
+        with np.errstate(over="ignore"):
+            check_total(name, array.sum(dtype=np.float64), kind)
+    return own(array, kind)
 
 
 def check_total(name: str, total: float, kind: np.dtype[Any]) -> None:

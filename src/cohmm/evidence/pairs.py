@@ -13,7 +13,7 @@ from scipy import sparse
 from cohmm import storage
 from cohmm.data.values import Value, as_n_symbols, frozen, own, shown
 from cohmm.data.vocabulary import Vocabulary, codes_in, labels_for
-from cohmm.evidence.grams import added, as_counts, as_law, united
+from cohmm.evidence.grams import added, as_counts, as_law, check_amount, united
 
 Matrix = Any
 """An (N, N) array, or a scipy CSR array for large vocabularies."""
@@ -87,8 +87,7 @@ class Cooccurrence(Value):
         array([[4., 2.],
                [2., 0.]])
         """
-        if not isinstance(n_pairs, (int, float, np.number)) or not 0 < n_pairs < np.inf:
-            raise ValueError(f"n_pairs must be finite and above 0, not {shown(n_pairs)}")
+        check_amount(n_pairs=n_pairs)
         laws = dict(omega) if isinstance(omega, Mapping) else {1: omega}
         if not laws:
             raise ValueError("omega has no lag")

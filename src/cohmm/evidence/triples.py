@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from cohmm import storage
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.values import Value, as_n_symbols, as_numbers, frozen
-from cohmm.data.vocabulary import Vocabulary, codes_in
-from cohmm.evidence.grams import as_grams, as_law, keys_of, merged, rows_of, united
+from cohmm.data.values import as_n_symbols, as_numbers
+from cohmm.data.vocabulary import Vocabulary
+from cohmm.evidence.grams import Grams, as_grams, as_law, check_amount, merged, rows_of
 from cohmm.kernels import pair_counts
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
@@ -24,7 +22,7 @@ PART = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class Triples(Value):
+class Triples(Grams):
     """The triples that occur, and how often.
 
     Parameters
@@ -42,6 +40,7 @@ class Triples(Value):
     Triples(2 symbols, 2 distinct of 4 triples)
     """
 
+    WHAT = "triple"
     triples: Ints
     counts: Ints | Floats
     n_symbols: int
@@ -67,8 +66,7 @@ class Triples(Value):
         >>> Triples.from_probability([[[.5, 0], [.25, 0]], [[0, 0], [0, .25]]], n_triples=8).counts
         array([4., 2., 2.])
         """
-        if not isinstance(n_triples, (int, float, np.number)) or not 0 < n_triples < np.inf:
-            raise ValueError(f"n_triples must be finite and above 0, not {n_triples}")
+        check_amount(n_triples=n_triples)
         cube = _checked_law(law)
         _check_size(len(cube))
         keys = np.flatnonzero(cube)
@@ -78,40 +76,7 @@ class Triples(Value):
     @property
     def n_triples(self) -> float:
         """How many triples were counted; a whole number, unless a law was given."""
-        total: float = self.counts.sum().item()
-        return total
-
-    def __add__(self, other: object) -> Triples:
-        if isinstance(other, int) and other == 0:  # so that sum() works
-            return self
-        if not isinstance(other, Triples):
-            return NotImplemented
-        vocabulary, n = united(self, other)
-        _check_size(n)
-        keys = np.concatenate([self._keys(vocabulary, n), other._keys(vocabulary, n)])
-        keys, counts = merged(keys, np.concatenate([self.counts, other.counts]))
-        return Triples._trusted(rows_of(keys, n, 3), counts, n, vocabulary)
-
-    __radd__ = __add__
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Triples):
-            return NotImplemented
-        return (
-            self.n_symbols == other.n_symbols
-            and self.vocabulary == other.vocabulary
-            and self.counts.dtype == other.counts.dtype
-            and np.array_equal(self.triples, other.triples)
-            and np.array_equal(self.counts, other.counts)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def _keys(self, vocabulary: Vocabulary | None, n: int) -> Ints:
-        triples = self.triples
-        if vocabulary is not None and vocabulary != self.vocabulary:
-            triples = codes_in(cast(Vocabulary, self.vocabulary), vocabulary)[triples]
-        return keys_of(triples, n)
+        return self._total()
 
     def __repr__(self) -> str:
         return (
@@ -119,22 +84,8 @@ class Triples(Value):
             f"of {self.n_triples:,.0f} triples)"
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the counts to a file, whole or not at all."""
-        header = {"n_symbols": self.n_symbols, "vocabulary": self.vocabulary}
-        storage.save(path, "triples", header, {"triples": self.triples, "counts": self.counts})
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Triples:
-        """Read counts that `save` wrote."""
-        header, arrays = storage.load(path, "triples")
-        frozen(arrays)
-
-        def build() -> Triples:
-            rest = header["n_symbols"], header["vocabulary"]
-            return cls(arrays["triples"], arrays["counts"], *rest)
-
-        return cast(Triples, storage.reading(path, build))
+    def _check_room(self, n: int) -> None:
+        _check_size(n)
 
 
 def count_triples(

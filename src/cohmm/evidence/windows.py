@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from cohmm import storage
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.values import Value, as_n_symbols, as_numbers, frozen, shown
-from cohmm.data.vocabulary import Vocabulary, codes_in
-from cohmm.evidence.grams import as_grams, as_law, keys_of, merged, rows_of, united
+from cohmm.data.values import as_n_symbols, as_numbers, shown
+from cohmm.data.vocabulary import Vocabulary
+from cohmm.evidence.grams import Grams, as_grams, as_law, check_amount, keys_of, merged, rows_of
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
 
@@ -22,7 +20,7 @@ KEY_BITS = 62  # a window must be a number that 64 bits hold
 
 
 @dataclass(frozen=True, eq=False)
-class Windows(Value):
+class Windows(Grams):
     """The windows of 2 tau + 1 symbols that occur, and how often.
 
     Parameters
@@ -40,6 +38,7 @@ class Windows(Value):
     Windows(2 symbols, tau=2, 3 distinct of 3 windows)
     """
 
+    WHAT = "window"
     windows: Ints
     counts: Ints | Floats
     n_symbols: int
@@ -67,8 +66,7 @@ class Windows(Value):
         >>> Windows.from_probability(law, n_windows=8).windows
         array([[0, 1, 1, 1, 0]], dtype=int32)
         """
-        if not isinstance(n_windows, (int, float, np.number)) or not 0 < n_windows < np.inf:
-            raise ValueError(f"n_windows must be finite and above 0, not {n_windows}")
+        check_amount(n_windows=n_windows)
         cube, n, tau = _checked_law(law)
         keys = np.flatnonzero(cube)
         counts = cube.ravel()[keys] * float(n_windows)
@@ -82,8 +80,7 @@ class Windows(Value):
     @property
     def n_windows(self) -> float:
         """How many windows were counted; a whole number, unless a law was given."""
-        total: float = self.counts.sum().item()
-        return total
+        return self._total()
 
     @property
     def past(self) -> Ints:
@@ -100,62 +97,14 @@ class Windows(Value):
         """The symbols after the middle as one number, (n,), below N^tau."""
         return keys_of(self.windows[:, self.tau + 1 :], self.n_symbols)
 
-    def __add__(self, other: object) -> Windows:
-        if isinstance(other, int) and other == 0:  # so that sum() works
-            return self
-        if not isinstance(other, Windows):
-            return NotImplemented
-        if self.tau != other.tau:
-            raise ValueError(f"windows of tau={self.tau} and of tau={other.tau} do not add up")
-        vocabulary, n = united(self, other)
-        _check_size(n, self.tau)
-        keys = np.concatenate([self._keys(vocabulary, n), other._keys(vocabulary, n)])
-        keys, counts = merged(keys, np.concatenate([self.counts, other.counts]))
-        return Windows._trusted(rows_of(keys, n, 2 * self.tau + 1), counts, n, vocabulary)
-
-    __radd__ = __add__
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Windows):
-            return NotImplemented
-        return (
-            self.n_symbols == other.n_symbols
-            and self.vocabulary == other.vocabulary
-            and self.counts.dtype == other.counts.dtype
-            and np.array_equal(self.windows, other.windows)
-            and np.array_equal(self.counts, other.counts)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def _keys(self, vocabulary: Vocabulary | None, n: int) -> Ints:
-        windows = self.windows
-        if vocabulary is not None and vocabulary != self.vocabulary:
-            windows = codes_in(cast(Vocabulary, self.vocabulary), vocabulary)[windows]
-        return keys_of(windows, n)
-
     def __repr__(self) -> str:
         return (
             f"Windows({self.n_symbols:,} symbols, tau={self.tau}, {len(self.counts):,} distinct "
             f"of {self.n_windows:,.0f} windows)"
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the counts to a file, whole or not at all."""
-        header = {"n_symbols": self.n_symbols, "vocabulary": self.vocabulary}
-        storage.save(path, "windows", header, {"windows": self.windows, "counts": self.counts})
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Windows:
-        """Read counts that `save` wrote."""
-        header, arrays = storage.load(path, "windows")
-        frozen(arrays)
-
-        def build() -> Windows:
-            rest = header["n_symbols"], header["vocabulary"]
-            return cls(arrays["windows"], arrays["counts"], *rest)
-
-        return cast(Windows, storage.reading(path, build))
+    def _check_room(self, n: int) -> None:
+        _check_size(n, self.tau)
 
 
 def count_windows(
