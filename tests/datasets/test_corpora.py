@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from cohmm.data.text import read_documents
-from cohmm.datasets import corpora, reuters
+from cohmm.datasets import corpora, genomes, reuters
 from cohmm.datasets import data_files as files
 from cohmm.datasets import public_sequences as sequences
 from cohmm.datasets.corpora import (
@@ -23,6 +23,7 @@ from cohmm.datasets.corpora import (
     MissingData,
     brown,
     cachopo,
+    dna,
     msnbc,
     paper_article,
     reuters21578,
@@ -30,6 +31,7 @@ from cohmm.datasets.corpora import (
     sotu,
 )
 from cohmm.datasets.data_files import DataFile
+from cohmm.datasets.genomes import Genome
 from cohmm.datasets.reuters import parse
 
 SGML = """<!DOCTYPE lewis SYSTEM "lewis.dtd">
@@ -265,6 +267,56 @@ def test_visits(folder):
         msnbc()
 
 
+# -- genomes --------------------------------------------------------------------------------
+
+FASTA = b">gi|1| a phage\nGATTACA\ngattaca\n"
+GENBANK = b"""LOCUS       CHLTCG    14 bp    DNA   circular
+FEATURES             Location/Qualifiers
+     CDS             <1..6
+                     /product="ends; ORIGIN of 7..9"
+     gene            1..6
+     CDS             complement(join(8..10,10..>12))
+ORIGIN
+        1 gattacagat
+       11 taca
+//
+"""
+
+
+def test_genomes(folder):
+    pack(
+        folder / "dna.tar.gz",
+        {
+            "dna/ct.gbk.gz": gzip.compress(GENBANK),
+            "dna/ct.fasta.gz": b"not this",
+            "dna/lambda_virus.fa.gz": gzip.compress(FASTA),
+        },
+    )
+    assert dna() == Genome(
+        "chlamydia", "GATTACAGATTACA", ((0, 6, True), (7, 10, False), (9, 12, False))
+    )
+    assert dna("lambda") == Genome("lambda", "GATTACAGATTACA", ())
+    assert repr(dna()) == "Genome(chlamydia, 14 bases, 3 genes)"
+    with pytest.raises(ValueError, match=r"there is no MG1655-K12\.fasta in it"):
+        dna("ecoli")
+    with pytest.raises(ValueError, match="not 'human'"):
+        dna("human")
+
+
+def test_genomes_as_they_are_downloaded(folder):
+    with pytest.raises(MissingData, match=r"dna\.tar\.gz or ct\.gbk was not found"):
+        dna()
+    (folder / "ct.gbk").write_bytes(GENBANK)
+    assert len(dna().bases) == 14
+    for content in (b"<html>moved</html>", FASTA + FASTA, GENBANK.replace(b"ORIGIN\n", b"")):
+        (folder / "ct.gbk").write_bytes(content)
+        with pytest.raises(ValueError, match=r"ct\.gbk: not one sequence of A, C, G and T"):
+            dna()
+    pack(folder / "dna.tar.gz", {"dna/ct.gbk.gz": gzip.compress(GENBANK)[:-9]})
+    with pytest.raises(ValueError, match="no gzip file, or is damaged"):
+        dna()
+
+
 # -- where data is --------------------------------------------------------------------------
 
 
@@ -346,6 +398,7 @@ def test_a_download_is_what_it_should_be(folder, server):
 
 def test_addresses_are_public_and_secure():
     known = [reuters.REUTERS, corpora.SOTU, sequences.BROWN, sequences.MSNBC]
+    known += genomes.FILES.values()
     assert all(file.address.startswith("https://") for file in known)
     assert corpora.MIRROR.startswith("https://")
 
@@ -443,3 +496,14 @@ def test_all_visits():
     assert len(visits.symbols) == 4_698_794
     assert visits.n_symbols == 17
     assert np.bincount(visits.symbols).min() > 0
+
+
+@pytest.mark.parametrize(
+    ("species", "n_bases", "n_genes"),
+    [("chlamydia", 1_042_519, 896), ("ecoli", 4_639_675, 0), ("lambda", 48_502, 0)],
+)
+def test_all_genomes(species, n_bases, n_genes):
+    genome = real(dna, species)
+    assert len(genome.bases) == n_bases
+    assert len(genome.genes) == n_genes
+    assert all((stop - start) % 3 == 0 for start, stop, _ in genome.genes)  # whole codons

@@ -1,13 +1,13 @@
-"""Real data, all of it: Reuters in two forms, addresses on the State of the Union, sequences."""
+"""Real data, all of it: Reuters in two forms, State of the Union, sequences, genomes."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Literal
 
 from cohmm.datasets.corpus import Corpus, Subset, decode, parts_of
 from cohmm.datasets.data_files import DataFile, MissingData, members
+from cohmm.datasets.genomes import dna
 from cohmm.datasets.public_sequences import brown, msnbc
 from cohmm.datasets.reuters import reuters21578, reuters_documents
 
@@ -16,6 +16,7 @@ __all__ = [
     "MissingData",
     "brown",
     "cachopo",
+    "dna",
     "msnbc",
     "paper_article",
     "reuters21578",
@@ -78,7 +79,8 @@ def cachopo(
         name = f"{version}-{part}-no-stop.txt"
         file = DataFile(CACHOPO, name, MIRROR + name, CACHOPO_FILES[version, part])
         path = file.find(download=download)
-        for number, line in enumerate(_lines_of(path, name), 1):
+        lines = decode(file.content(path), "utf-8", f"{path}, {name}").splitlines()
+        for number, line in enumerate(lines, 1):
             label, tab, text = line.partition("\t")
             if not tab:
                 raise ValueError(f"{path}, {name}, line {number}: no tab between label and words")
@@ -116,18 +118,6 @@ def sotu(*, download: bool = False) -> Corpus:
         ids.append(f"{year} {president}")
     texts = tuple(decode(data, "utf-8", f"{path}, {name}") for name, data in files.items())
     return Corpus("State of the Union", texts, tuple(labels), tuple(ids))
-
-
-def _lines_of(path: Path, name: str) -> list[str]:
-    """The lines of a file, which may be in an archive."""
-    if path.name == name:
-        data = path.read_bytes()
-    else:
-        found = members(path, lambda member: Path(member).name == name)
-        if not found:
-            raise ValueError(f"{path}: there is no {name} in it")
-        (data,) = found.values()
-    return decode(data, "utf-8", f"{path}, {name}").splitlines()
 
 
 def _name(name: str, subset: Subset) -> str:

@@ -5,6 +5,7 @@ Nothing is fetched unless it was asked for.
 
 from __future__ import annotations
 
+import gzip
 import os
 import tarfile
 import zlib
@@ -57,6 +58,23 @@ class DataFile:
             f"{VARIABLE}{looked} to a folder that has it; put it into {cache_folder()}; or give "
             f"download=True to fetch {self.address}"
         )
+
+    def content(self, path: Path) -> bytes:
+        """What is in the file, which may be in an archive at ``path``, or compressed."""
+        name = self.name.removesuffix(".gz")
+        if path.name == self.packed:
+            found = members(path, lambda member: Path(member).name.removesuffix(".gz") == name)
+            if not found:
+                raise ValueError(f"{path}: there is no {name} in it")
+            ((inside, data),) = found.items()
+        else:
+            inside, data = path.name, path.read_bytes()
+        if not inside.endswith(".gz"):
+            return data
+        try:
+            return gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ValueError(f"{path} is no gzip file, or is damaged ({error})") from None
 
     def _fetched(self) -> Path:
         try:

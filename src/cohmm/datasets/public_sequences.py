@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import zipfile
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from cohmm.data.sequences import Sequences
 from cohmm.datasets.corpus import decode
-from cohmm.datasets.data_files import DataFile, members
+from cohmm.datasets.data_files import DataFile
 
 BROWN = DataFile(
     "brown.zip",
@@ -75,7 +73,7 @@ def brown(*, download: bool = False) -> Tagged:
 def msnbc(*, download: bool = False) -> Sequences:
     """Visits to msnbc.com on a day in 1999: 989,818 sequences of 4,698,794 pages out of 17."""
     path = MSNBC.find(download=download)
-    lines = decode(_visits(path), "ascii", str(path)).splitlines()
+    lines = decode(MSNBC.content(path), "ascii", str(path)).splitlines()
     categories = tuple(lines[CATEGORIES_LINE].split()) if len(lines) > HEADER_LINES else ()
     if not categories:
         raise ValueError(f"{path}: there are no visits below {HEADER_LINES} lines of header")
@@ -88,15 +86,3 @@ def msnbc(*, download: bool = False) -> Sequences:
             f"{len(categories)}"
         )
     return Sequences(pages, np.concatenate([[0], np.cumsum(lengths)]), len(categories), categories)
-
-
-def _visits(path: Path) -> bytes:
-    if path.name == MSNBC.packed:
-        found = members(path, lambda name: name.endswith(".seq"))
-        if not found:
-            raise ValueError(f"{path}: there is no .seq file in it")
-        return next(iter(found.values()))
-    try:
-        return gzip.decompress(path.read_bytes())
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path} is no gzip file, or is damaged ({error})") from None
