@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+import tempfile
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from docutils.nodes import Element, SkipNode
@@ -51,8 +55,19 @@ UNDERLINE = re.compile("-{3,}")
 
 def setup(app: Sphinx) -> None:
     """What Sphinx is taught beyond its own."""
+    app.connect("builder-inited", write_report)
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
     app.connect("autodoc-process-docstring", prepare_docstring, priority=400)  # before napoleon
+
+
+def write_report(app: Sphinx) -> None:
+    """The report of a demo, which the first page shows."""
+    command = [sys.executable, "-c", "from cohmm.cli import main; main()", "demo", "-n", "1000"]
+    report = Path(app.outdir, "demo", "report.html")
+    report.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        report.write_bytes(Path(folder, "cohmm-demo", "report.html").read_bytes())
 
 
 def visit_inline(translator: Any, node: Element) -> None:

@@ -1,12 +1,12 @@
 """# DNA: genes in a genome, with none to learn from
 
-A gene is read in steps of three letters, codons, on one of the two strands of the DNA.  Genes prefer
-some codons to others, so a genome cut into codons looks different in each of the six frames that a
-gene can be in: three places to begin, two strands.  The frame is a hidden state that lasts for the
-hundreds of codons of a gene.
+A gene is read in steps of three letters, codons, on one of the two strands of the DNA.  Genes have
+codons that they prefer, so a genome cut into codons looks different in each of the six frames that
+a gene can be in: three places to begin, two strands.  The frame is a hidden state that lasts for
+the hundreds of codons of a gene.
 
 The data is *Chlamydia trachomatis*, a million letters, cut into codons in three ways.  Pairs of
-codons 2, 4, 8 and 16 apart are counted, as they show what lasts; a model of seven states is learned,
+codons 2, 4, 8 and 16 apart are counted, which show what lasts; a model of seven states is learned,
 one for each frame and one to spare, and refined on the sequences.  Then its states are laid beside
 the genes that biologists know, which it never saw.  In the picture, shade is the probability of a
 frame, and lines are known genes.

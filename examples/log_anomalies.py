@@ -73,7 +73,10 @@ stages = PairwiseHMM(len(STAGES), lags=(1, 2), random_state=0).fit(log).model_
 pairs = count_pairs(log)[1] + 0.1
 pairs /= pairs.sum(axis=1, keepdims=True)
 chain = HMM(np.full(len(pairs), 1 / len(pairs)), pairs, np.eye(len(pairs)), stages.vocabulary)
-nats = {"hidden stages": surprises(stages, sessions), "chain of events": surprises(chain, sessions)}
+nats = {
+    "hidden stages": surprises(stages, sessions),
+    "chain of events": surprises(chain, sessions),
+}
 scores = {name: np.array([one.max() for one in values]) for name, values in nats.items()}
 mean = -stages.log_likelihoods(sessions) / [len(session) for session in sessions]
 caught = {}
