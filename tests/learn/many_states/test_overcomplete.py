@@ -83,7 +83,7 @@ def test_as_many_states_as_symbols_or_fewer():
     truth = sparse_model(6, 6, 4, 0)
     fit = overcomplete(exact(truth), 6, random_state=0)
     assert max(fit.model.distance(truth)) < 1e-7
-    with pytest.warns(EvidenceWarning, match="gives a model of 1 states: .* nats a triple"):
+    with pytest.warns(EvidenceWarning, match="gives a model of 1 states: .* nats per triple"):
         one = overcomplete(exact(truth), 1, random_state=0)
     np.testing.assert_allclose(
         one.model.emissionprob[0], truth.stationary() @ truth.emissionprob, atol=1e-6
