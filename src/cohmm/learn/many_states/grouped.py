@@ -1,13 +1,13 @@
 """More states than symbols, from windows: the symbols on either side grouped into one.
 
-    P(past, b, future) = sum_k P[past, k] M[b, k] F[future, k],    K <= N^tau
+    P(past, b, future) = sum_k alpha[past, k] M[b, k] beta[future, k],    K <= N^tau
 
-1. P and F, (N^tau, K), have full column rank for generic parameters, so that the law of all
-   pasts and futures, whitened, has the rank K: it is compressed to K x N x K numbers.
-2. There, the slice of every symbol b is P diag(M[b]) F', and the sum of all slices P F':
-   eigenvectors of a random mixture of slices over their sum diagonalise all of them.
-3. The future of a state begins in the next one, F(b, rest | k) = sum_j A[k, j] M[b, j]
-   F(rest | j): least squares give A.
+1. alpha and beta, (N^tau, K), have full column rank for generic parameters, so that the law of
+   all pasts and futures, whitened, has the rank K: it is compressed to K x N x K numbers.
+2. There, the slice of every symbol b is alpha diag(M[b]) beta', and the sum of all slices alpha
+   beta': eigenvectors of a random mixture of slices over their sum diagonalise all of them.
+3. The future of a state begins in the next one, beta[(b, rest), k] = sum_j A[k, j] M[b, j]
+   beta[rest, j]: least squares give A.
 4. With counts instead of the law itself: maximum likelihood of the windows, from there and
    from random starts, in M and A (`window_ascent`).
 """
@@ -118,10 +118,10 @@ def _diagonalised(law: WindowLaw, k: int, rng: np.random.Generator) -> HMM:
     u, s, v = u[:, :k], s[:k], vt[:k].T
     white = cube / (before[:, None, None] * middle[:, None] * after)
     core = np.tensordot(np.tensordot(u.T, white, axes=1), v, axes=1)
-    _, m, future = refined(core, _pencil(core, s, rng))
+    _, m, beta = refined(core, _pencil(core, s, rng))
     m = onto_simplex(m * middle[:, None], law.frequency)
-    future = onto_simplex((v @ future) * after[:, None], cube.sum(axis=(0, 1)))
-    return law.model(m, _transitions(m, future, after[:, None]))
+    beta = onto_simplex((v @ beta) * after[:, None], cube.sum(axis=(0, 1)))
+    return law.model(m, _transitions(m, beta, after[:, None]))
 
 
 def _root(frequency: Floats) -> Floats:
@@ -153,12 +153,12 @@ def _pencil(core: Floats, s: Floats, rng: np.random.Generator) -> tuple[Floats, 
     return best
 
 
-def _transitions(m: Floats, future: Floats, root: Floats) -> Floats:
-    """A from M and F, by whitened non-negative least squares, a row each."""
+def _transitions(m: Floats, beta: Floats, root: Floats) -> Floats:
+    """A from M and beta, by whitened non-negative least squares, one per row."""
     n, k = m.shape
-    shorter = future.reshape(-1, n, k).sum(axis=1)  # F of one symbol less
+    shorter = beta.reshape(-1, n, k).sum(axis=1)  # of one symbol less
     begun = khatri_rao(m, shorter) / root
-    a = np.array([nnls(begun, column)[0] for column in (future / root).T])
+    a = np.array([nnls(begun, column)[0] for column in (beta / root).T])
     a[a.sum(axis=1) == 0] = 1.0
     return np.asarray(a / a.sum(axis=1)[:, None])
 

@@ -77,16 +77,16 @@ def _on(free: Ints, theta: Floats, gram: Floats, target: Floats) -> Floats:
         i, j = np.nonzero(free)
         hessian = gram[np.ix_(i, i)] * (j[:, None] == j) + gram[np.ix_(j, j)] * (i[:, None] == i)
         hessian[np.diag_indices(len(i))] += ROUNDING * gram.max()
-        found = np.linalg.solve(hessian, target[i, j])
-        if (found > 0).all():
+        solution = np.linalg.solve(hessian, target[i, j])
+        if (solution > 0).all():
             out = np.zeros_like(theta)
-            out[i, j] = found
+            out[i, j] = solution
             return out
         here = theta[i, j]
-        falling = found <= 0
-        room, way = here[falling], here[falling] - found[falling]
+        falling = solution <= 0
+        room, way = here[falling], here[falling] - solution[falling]
         share = np.divide(room, way, out=np.zeros_like(way), where=way > 0)
-        here = here + share.min() * (found - here)
+        here = here + share.min() * (solution - here)
         stop = falling & (here <= ROUNDING * here.max(initial=0.0))
         stop[np.flatnonzero(falling)[share.argmin()]] = True
         here[stop] = 0.0

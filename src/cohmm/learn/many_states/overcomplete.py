@@ -115,13 +115,13 @@ def _factors(
     # Of a law whitened so, every count has a variance of about one over the number of counts.
     size = float(np.vdot(white, white))
     noise = 0.5 * white.size / (law.n_windows * size)
-    found = decompose(white, k, rng, n_init, max(noise, ROUNDING))
-    columns = [np.maximum(u, 0.0) * root[:, None] for u in found.factors]
+    terms = decompose(white, k, rng, n_init, max(noise, ROUNDING))
+    columns = [np.maximum(u, 0.0) * root[:, None] for u in terms.factors]
     sums = [np.maximum(u.sum(axis=0), TINY) for u in columns]
     pi = sums[0] * sums[1] * sums[2]
     before, m, after = (u / (total * root[:, None]) for u, total in zip(columns, sums, strict=True))
     pi = pi / pi.sum()
-    return (m, before * pi, after * pi), tuple(size * misfit for misfit in found.starts)
+    return (m, before * pi, after * pi), tuple(size * misfit for misfit in terms.starts)
 
 
 def _start(law: WindowLaw, white: Floats, theta: Floats) -> HMM:
@@ -151,7 +151,7 @@ def _check_unique(fit: Fit, factors: Factors, rng: np.random.Generator) -> None:
     """Warn where another model has the same law of triples."""
     n, k = factors[0].shape
     values = np.linalg.svd(fit.model.transmat, compute_uv=False)
-    if fit.divergence >= EXACT:
+    if fit.n_iter > 1 or fit.divergence >= EXACT:
         trouble = (
             f"no decomposition of these triples gives a model of {k} states: it is not unique, "
             "as where transitions of states are linearly dependent, or was missed; what maximum "

@@ -25,8 +25,10 @@ from cohmm.learn.many_states.gauss_newton import Local, descend
 OTHERS = ((1, 2), (0, 2), (0, 1))
 EXACT = 1e-24  # half the squared misfit of a cube of norm one, at rounding
 SQUARES = 100  # steps with squares, at most
-FREE = 200
-PATIENCE = 20
+FREE = 200  # steps without, at most
+SLOW_SQUARES = 1e-3  # a step that lowers the misfit by a smaller share is slow
+SLOW_FREE = 1e-2
+PATIENCE = 20  # slow steps in a row: the misfit may stay for long where it is, then fall
 DRAWN_AGAIN = 3  # terms, at most, in a restart
 SMALL = 0.3  # of a fresh term's factors, so as not to disturb the others
 LEAST = 1e-4  # of the mean: a square that is zero would stay so
@@ -97,7 +99,7 @@ class Misfit:
 
         def preconditioner(damping: float) -> Callable[[Floats], Floats]:
             ridge = damping * np.eye(len(grams[0]))
-            if self.squares:  # a block a row of each factor
+            if self.squares:  # one block per row of a factor
                 blocks = [
                     np.linalg.inv(s[:, :, None] * w * s[:, None, :] + ridge)
                     for s, w in zip(chain, weights, strict=True)
@@ -161,7 +163,7 @@ def refined(cube: Floats, factors: Factors) -> Factors:
 def _solved(cube: Floats, begin: Factors, enough: float) -> tuple[Factors, float]:
     squares = Misfit(cube, squares=True)
     factors, misfit = descend(
-        squares, begin, max_iter=SQUARES, tol=1e-3, patience=PATIENCE, enough=EXACT
+        squares, begin, max_iter=SQUARES, tol=SLOW_SQUARES, patience=PATIENCE, enough=EXACT
     )
     if enough > EXACT:  # with noise, what the constraint costs is what it is for
         return factors, misfit
@@ -170,7 +172,7 @@ def _solved(cube: Floats, begin: Factors, enough: float) -> tuple[Factors, float
 
 def _free(cube: Floats, begin: Factors) -> tuple[Factors, float]:
     free = Misfit(cube, squares=False)
-    return descend(free, begin, max_iter=FREE, tol=1e-2, patience=PATIENCE, enough=EXACT)
+    return descend(free, begin, max_iter=FREE, tol=SLOW_FREE, patience=PATIENCE, enough=EXACT)
 
 
 def _random(cube: Floats, n_terms: int, rng: np.random.Generator) -> Factors:

@@ -28,7 +28,9 @@ from cohmm.model.hmm import HMM
 FLOOR = 0.1  # over K: delta
 MIXED_IN = 1e-2  # share of all symbols, and states, in a start: steps leave a zero slowly
 PASSES = 20  # over the windows in a round, as for triples
-NO_NOISE = 1e12  # as many windows tell as much as their law
+NO_NOISE = (
+    1e9  # as many windows tell as much as their law: what is left to gain is below 1e-10 nats
+)
 
 
 def maximum_likelihood(

@@ -104,10 +104,7 @@ class WindowLaw:
         return float(present @ np.log(present))
 
     def e_step(self, past: Floats, middle: Floats, future: Floats) -> Products:
-        """sum P log p, and how it changes with each table: with W = P / p,
-
-        sum W[past, b, future] middle[b] future[future] for the past, and so on.
-        """
+        """One pass over the windows, W being the ratio of the law to the model: see `Products`."""
         n, k = middle.shape
         product = khatri_rao(past, middle)
         expected = np.maximum(product @ future.T, TINY)

@@ -92,7 +92,8 @@ class Ascent(NamedTuple):
 
 
 Report = Callable[[int, float, float], None]
-"""Called with the number of passes, the objective and the log-likelihood, as the first falls."""
+"""Called with the number of passes, the objective and the log-likelihood, when the objective
+has fallen."""
 
 
 def ascend(
