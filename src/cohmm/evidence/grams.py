@@ -7,7 +7,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from cohmm.data.values import as_n_symbols, as_numbers, own, shown
+from cohmm.data.values import as_floats, as_n_symbols, as_numbers, own
 from cohmm.data.vocabulary import Vocabulary, labels_for, unite
 from cohmm.kernels.compiled import Floats, Ints
 
@@ -92,10 +92,7 @@ def rows_of(keys: Ints, n: int, width: int) -> Ints:
 
 def as_law(what: str, law: Any) -> Floats:
     """Probabilities in an array of any shape, that sum to one."""
-    try:
-        array = np.array(law, np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{what} must be an array of numbers, not {shown(law)}") from None
+    array = as_floats(what, law)
     wrong = ~(np.isfinite(array) & (array >= 0))
     if wrong.any():
         place = tuple(np.argwhere(wrong)[0].tolist())

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm import storage
-from cohmm.data.values import Value, as_n_symbols, frozen, own, shown
+from cohmm.data.values import Value, as_amount, as_n_symbols, frozen, own, shown
 from cohmm.data.vocabulary import Vocabulary, codes_in, labels_for
 from cohmm.evidence.grams import added, as_counts, as_law, united
 
@@ -87,12 +87,11 @@ class Cooccurrence(Value):
         array([[4., 2.],
                [2., 0.]])
         """
-        if not 0 < n_pairs < np.inf:
-            raise ValueError(f"n_pairs must be finite and above 0, not {n_pairs}")
+        amount = as_amount("n_pairs", n_pairs)
         laws = dict(omega) if isinstance(omega, Mapping) else {1: omega}
         if not laws:
             raise ValueError("omega has no lag")
-        counts = {lag: _checked_law(lag, law) * float(n_pairs) for lag, law in laws.items()}
+        counts = {lag: _checked_law(lag, law) * amount for lag, law in laws.items()}
         sizes = {lag: matrix.shape for lag, matrix in counts.items()}
         if len(set(sizes.values())) > 1:
             raise ValueError(f"the laws have different shapes: {shown(sizes)}")

@@ -11,7 +11,7 @@ import numpy as np
 
 from cohmm import storage
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.values import Value, as_n_symbols, as_numbers, frozen
+from cohmm.data.values import Value, as_amount, as_n_symbols, as_numbers, frozen
 from cohmm.data.vocabulary import Vocabulary, codes_in
 from cohmm.evidence.grams import as_grams, as_law, keys_of, merged, rows_of, united
 from cohmm.kernels import pair_counts
@@ -67,12 +67,11 @@ class Triples(Value):
         >>> Triples.from_probability([[[.5, 0], [.25, 0]], [[0, 0], [0, .25]]], n_triples=8).counts
         array([4., 2., 2.])
         """
-        if not 0 < n_triples < np.inf:
-            raise ValueError(f"n_triples must be finite and above 0, not {n_triples}")
+        amount = as_amount("n_triples", n_triples)
         cube = _checked_law(law)
         _check_size(len(cube))
         keys = np.flatnonzero(cube)
-        counts = cube.ravel()[keys] * float(n_triples)
+        counts = cube.ravel()[keys] * amount
         return cls(rows_of(keys, len(cube), 3), counts, len(cube), vocabulary)  # type: ignore[arg-type]
 
     @property

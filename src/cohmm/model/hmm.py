@@ -12,7 +12,7 @@ import numpy as np
 
 from cohmm import storage
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.values import shown
+from cohmm.data.values import as_floats, shown
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, label_array
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.model import decoding, inference
@@ -380,10 +380,7 @@ class HMM:
 
 def _probabilities(name: str, values: Any, ndim: int) -> Floats:
     """A read-only copy whose rows are distributions."""
-    try:
-        array = np.array(values, np.float64, order="C")
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of numbers, not {shown(values)}") from None
+    array = as_floats(name, values)
     if array.ndim != ndim or array.size == 0:
         raise ValueError(f"{name} must have {ndim} dimension(s), not the shape {array.shape}")
     wrong = ~(array >= 0) | ~np.isfinite(array)
