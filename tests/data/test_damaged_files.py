@@ -129,6 +129,15 @@ def test_parquet_that_was_cut_short(tmp_path, kept):
         assert fails(reading(path, layout)).startswith(f"{path}: not a Parquet file, or damaged")
 
 
+def test_parquet_whose_text_is_damaged(tmp_path):
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"w": ["sunny", "rainy"]}), path, compression="none")
+    path.write_bytes(path.read_bytes().replace(b"sunny", b"sun\xffy"))
+    for layout in (Layout(), Layout(column="w", order="w")):
+        assert fails(reading(path, layout)).startswith(f"{path}: not a Parquet file, or damaged")
+    assert "or damaged" in fails(lambda: read_documents(path))
+
+
 @pytest.mark.parametrize("name", ["data.txt.gz", "data.csv.gz", "data.jsonl.gz"])
 def test_gzip_that_was_cut_short(tmp_path, name):
     rng = random.Random(0)
@@ -159,6 +168,12 @@ def test_documents_of_utf_16_without_its_mark(tmp_path):
         f"{path}: this is not utf-16: UTF-16 stream does not start with BOM"
     )
     assert list(read_documents(path, encoding="utf-16-le")) == [["sun", "and", "rain"]]
+
+
+def test_an_encoding_that_ignores_nothing(tmp_path):
+    path = tmp_path / "data.txt"
+    path.write_bytes(b"sun\nra\xffin\n")
+    assert fails(lambda: read_documents(path, encoding="idna")).startswith(f"{path}: ")
 
 
 @pytest.mark.parametrize("encoding", ["rot13", "base64", "utf-99", "", "utf-8\0", None, 8])

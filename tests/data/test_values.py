@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from cohmm import Documents, Sequences, StorageError, count_pairs, storage
 from cohmm.data.documents import Names
-from cohmm.data.values import LONGEST, listed, own, shown
+from cohmm.data.values import LONGEST, as_amount, as_floats, listed, own, shown
+from cohmm.data.vocabulary import as_vocabulary
 
 WORDS = ("rain", "sun")
 
@@ -125,6 +126,52 @@ def test_what_is_loaded_is_checked(tmp_path):
     storage.save(path, "documents", {"vocabulary": WORDS, "n_unknown": 0}, arrays)
     with pytest.raises(StorageError, match="is damaged: the words are from 0 to 5"):
         Documents.load(path)
+
+
+# -- what is no number, no list, no amount ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "values",
+    [None, "ab", ["a"], [1j], np.array([1j]), [10**400], [[1], [1, 2]], {}, [np.ma.masked], [{}],
+     np.ma.array([0.5, 0.5], mask=[0, 1]), np.array(["1"]), np.array([1], "M8[s]")],
+    ids=lambda values: type(values).__name__,
+)  # fmt: skip
+def test_what_is_no_array_of_numbers(values):
+    with pytest.raises(ValueError, match="weights must be an array of numbers, not "):
+        as_floats("weights", values)
+
+
+def test_numbers_of_any_kind_are_copied():
+    mine = np.array([0.5, 0.25])
+    assert not np.shares_memory(as_floats("weights", mine), mine)
+    for values in (
+        [1, 2],
+        (True, 2),
+        np.array([1, 2], object),
+        np.array([1, 2], ">i2"),
+        range(1, 3),
+    ):
+        assert as_floats("weights", values).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [0, -1, np.nan, np.inf, None, "5", b"5", 1j, np.complex64(1), 10**400, [5], {}, np.ma.masked],
+)
+def test_what_is_no_amount(value):
+    with pytest.raises(ValueError, match="n_pairs must be finite and above 0, not "):
+        as_amount("n_pairs", value)
+
+
+@pytest.mark.parametrize("wrong", [3, None, 2.5, object()])
+def test_what_is_no_list(wrong):
+    with pytest.raises(ValueError, match="a vocabulary must be a list, not "):
+        Sequences.of([0], vocabulary=wrong) if wrong is not None else as_vocabulary(wrong)
+    with pytest.raises(ValueError, match="the vocabulary must be a list, not "):
+        Documents([0], [0, 1], wrong)
+    with pytest.raises(ValueError, match="origins must be a list, not "):
+        Names(wrong, [0], [0])
 
 
 # -- nobody else can change a value ----------------------------------------------------------

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from cohmm import storage
 from cohmm.data.sequences import Sequences
-from cohmm.data.values import Value, as_numbers, as_offsets, frozen, own, shown
+from cohmm.data.values import Value, as_numbers, as_offsets, as_tuple, frozen, own, shown
 from cohmm.data.vocabulary import is_unicode
 from cohmm.kernels.compiled import Ints
 
@@ -36,11 +36,12 @@ class Names(Value, Sequence[str]):
         which, rows = as_numbers("which", self.which), as_numbers("rows", self.rows)
         if len(which) != len(rows):
             raise ValueError(f"{len(which)} names have {len(rows)} rows")
-        if len(which) and not 0 <= which.min() <= which.max() < len(self.origins):
-            raise ValueError(f"names refer to {len(self.origins)} origins, from 0")
+        origins = tuple(map(str, as_tuple("origins", self.origins)))
+        if len(which) and not 0 <= which.min() <= which.max() < len(origins):
+            raise ValueError(f"names refer to {len(origins)} origins, from 0")
         if len(rows) and not 0 <= rows.min() <= rows.max() < 2**63:
             raise ValueError(f"rows must be from 0, not {rows.min()} to {rows.max()}")
-        self._set(tuple(map(str, self.origins)), own(which, np.int32), own(rows, np.int64))
+        self._set(origins, own(which, np.int32), own(rows, np.int64))
 
     @classmethod
     def of(cls, names: Iterable[str]) -> Names:
@@ -102,17 +103,18 @@ class Documents(Value):
     def __post_init__(self) -> None:
         words = as_numbers("symbols", self.symbols)
         offsets = as_offsets(self.offsets, len(words), "document", empty=True)
-        if len(words) and not 0 <= words.min() <= words.max() < len(self.vocabulary):
+        vocabulary = as_tuple("the vocabulary", self.vocabulary)
+        if len(words) and not 0 <= words.min() <= words.max() < len(vocabulary):
             raise ValueError(
                 f"the words are from {words.min()} to {words.max()}: the vocabulary has "
-                f"{len(self.vocabulary)}, from 0"
+                f"{len(vocabulary)}, from 0"
             )
-        for place, word in enumerate(self.vocabulary):
+        for place, word in enumerate(vocabulary):
             if not isinstance(word, str) or not is_unicode(word):
                 raise ValueError(
                     f"the vocabulary must be of strings; the one at {place} is {shown(word)}"
                 )
-        if len(set(self.vocabulary)) < len(self.vocabulary):
+        if len(set(vocabulary)) < len(vocabulary):
             raise ValueError("the vocabulary has a word twice")
         if self.names is not None and len(self.names) != len(offsets) - 1:
             raise ValueError(f"there are {len(self.names)} names for {len(offsets) - 1} documents")
@@ -120,7 +122,7 @@ class Documents(Value):
             raise ValueError(
                 f"n_unknown must be a whole number from 0, not {shown(self.n_unknown)}"
             )
-        self._set(own(words, np.int32), offsets, tuple(self.vocabulary))
+        self._set(own(words, np.int32), offsets, vocabulary)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

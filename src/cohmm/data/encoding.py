@@ -80,6 +80,8 @@ def _concatenate(items: list[Any]) -> tuple[Any, list[int]]:
     for s, item in enumerate(items):
         if _is_scalar(item):
             raise ValueError(f"X mixes sequences and symbols: item {s} is {shown(item)}")
+        if hasattr(item, "tocsr"):
+            flatten(item, None)  # says what is wrong
         if not hasattr(item, "__len__") or (isinstance(item, np.ndarray) and not item.ndim):
             item = _listed(item)
         piece, inner = flatten(item, None) if len(item) else ([], None)
@@ -158,13 +160,14 @@ def encode(flat: Any, as_labels: bool = False) -> tuple[Ints, Vocabulary | None]
     missing = np.fromiter((_is_missing(item) for item in items), bool, len(items))
     present = [item for item, gone in zip(items, missing, strict=True) if not gone]
     kinds = set(map(type, present))
-    if all(issubclass(kind, NUMBERS) for kind in kinds) and (not as_labels or kinds <= {int, bool}):
+    if all(map(_is_number, kinds)) and (not as_labels or kinds <= {int, bool}):
         numbers = np.zeros(len(items), np.result_type(*kinds, np.int64))
         try:
-            numbers[~missing] = present
+            numbers[~missing] = np.array(present, numbers.dtype)
         except OverflowError:
             if not as_labels:
-                place = next(p for p, item in enumerate(items) if abs(item or 0) > LARGEST_CODE)
+                large = (isinstance(item, int) and abs(item) > LARGEST_CODE for item in items)
+                place = list(large).index(True)
                 raise _wrong_number(items[place], place) from None
         else:
             return _encode_numbers(numbers, missing, as_labels)
@@ -172,11 +175,7 @@ def encode(flat: Any, as_labels: bool = False) -> tuple[Ints, Vocabulary | None]
         return _encode_mixed(items, missing)
     for place, item in enumerate(items):
         if not missing[place] and not isinstance(item, str):
-            why = (
-                "a number among labels"
-                if isinstance(item, NUMBERS)
-                else "neither number nor string"
-            )
+            why = "a number among labels" if _is_number(type(item)) else "neither number nor string"
             raise ValueError(f"symbol {shown(item)} at position {place} is {why}")
     strings = [None if gone else str(item) for item, gone in zip(items, missing, strict=True)]
     try:
@@ -186,6 +185,10 @@ def encode(flat: Any, as_labels: bool = False) -> tuple[Ints, Vocabulary | None]
         raise ValueError(
             f"symbol {shown(strings[place])} at position {place} is not Unicode text"
         ) from None
+
+
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, NUMBERS) and not issubclass(kind, np.timedelta64)
 
 
 def _encode_mixed(items: list[Any], missing: np.ndarray) -> tuple[Ints, Vocabulary | None]:
@@ -204,7 +207,7 @@ def _encode_mixed(items: list[Any], missing: np.ndarray) -> tuple[Ints, Vocabula
 def _label(place: int, item: Any) -> str | int:
     if isinstance(item, str):
         return str(item)
-    if not isinstance(item, NUMBERS):
+    if not _is_number(type(item)):
         raise ValueError(f"symbol {shown(item)} at position {place} is neither number nor string")
     if isinstance(item, (float, np.floating)) and not item.is_integer():
         raise _wrong_number(item, place)
@@ -304,7 +307,7 @@ def _arrow_array(column: Any) -> Any:
         return column.to_arrow()
     try:
         return pa.array(column, from_pandas=True)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, TypeError) as error:
         raise ValueError(f"a column holds values of one type: {error}") from None
 
 

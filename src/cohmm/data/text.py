@@ -187,7 +187,7 @@ def _documents(
             yield decoded(document, encoding, d)
         elif isinstance(document, os.PathLike):
             yield whole_file(Path(document), encoding, trace)
-        elif isinstance(document, Iterable) and not isinstance(document, (Mapping, Set)):
+        elif np.iterable(document) and not isinstance(document, (Mapping, Set)):
             yield document if isinstance(document, list) else list(document)
         else:
             raise ValueError(

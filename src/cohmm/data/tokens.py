@@ -88,14 +88,13 @@ class WordCodes:
 
     def add_tokens(self, tokens: Iterable[Any]) -> None:
         """One document, a list of words."""
+        tokens = tokens if isinstance(tokens, list) else list(tokens)
         try:
             if self._known is None:
                 self._symbols.extend(map(self._codes.__getitem__, tokens))
             else:
                 self._symbols.extend(map(self._known.get, tokens, repeat(UNKNOWN)))
-        except TypeError as error:
-            if "unhashable" not in str(error):
-                raise
+        except TypeError as error:  # it has no hash, or cannot be compared
             raise ValueError(
                 f"document {len(self)} has a word that is no string: {error}"
             ) from None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import reprlib
+import warnings
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.compiled import Floats, Ints
 
 LARGEST_CODE = 2**31 - 2
 LONGEST = 80  # characters of a user's value in a message
@@ -73,17 +74,59 @@ def _is_writable(array: Any) -> bool:
 
 def as_numbers(name: str, values: Any, kinds: str = "iu", ndim: int = 1) -> np.ndarray:
     """``values`` as an array of whole numbers, or of the ``kinds`` given."""
-    what = "whole numbers" if kinds == "iu" else "numbers"
-    try:
-        array = np.asarray(values)
-    except ValueError:  # lists of different lengths
-        array = np.array(None)
+    array = _array(values)
     if array.ndim != ndim or (array.size and array.dtype.kind not in kinds):
+        what = "whole numbers" if kinds == "iu" else "numbers"
         shape = f"an array of {what} with {ndim} dimensions" if ndim > 1 else f"a list of {what}"
         raise ValueError(f"{name} must be {shape}, not {shown(values)}")
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(f"{name} must not be masked: a missing observation is -1")
-    return array
+    return array if array.dtype.kind in kinds else np.zeros(array.shape, np.int64)
+
+
+def as_floats(name: str, values: Any) -> Floats:
+    """A copy of ``values``, real numbers in any shape, as doubles."""
+    array = _array(values)
+    if array.dtype.kind not in "iufbO" or isinstance(values, np.ma.MaskedArray):
+        array = np.array(None)
+    try:
+        return _doubles(array)
+    except (TypeError, ValueError, OverflowError, Warning):
+        raise ValueError(f"{name} must be an array of numbers, not {shown(values)}") from None
+
+
+def _doubles(values: Any) -> Floats:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of what is complex, or masked
+        return np.array(values, np.float64, order="C")
+
+
+def _array(values: Any) -> np.ndarray:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what is masked in a list, which becomes NaN
+            return np.asarray(values)
+    except ValueError:  # lists of different lengths
+        return np.array("")
+
+
+def as_amount(name: str, value: Any) -> float:
+    """A number of things that is finite and above 0."""
+    try:
+        amount = float(_doubles(value)) if np.isscalar(value) else np.nan
+    except (TypeError, ValueError, OverflowError, Warning):
+        amount = np.nan
+    if isinstance(value, (str, bytes)) or not 0 < amount < np.inf:
+        raise ValueError(f"{name} must be finite and above 0, not {shown(value)}")
+    return amount
+
+
+def as_tuple(name: str, values: Any) -> tuple[Any, ...]:
+    """``values`` as a tuple, if they are a list of something."""
+    try:
+        return tuple(values)
+    except TypeError:
+        raise ValueError(f"{name} must be a list, not {shown(values)}") from None
 
 
 def as_offsets(offsets: Any, n: int, what: str, empty: bool = False) -> Ints:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.values import shown
+from cohmm.data.values import as_tuple, shown
 
 Vocabulary = tuple[Hashable, ...]
 
@@ -20,7 +20,8 @@ def as_vocabulary(labels: Iterable[Any]) -> Vocabulary:
     """
     if isinstance(labels, str):
         raise ValueError(f"a vocabulary is a list of labels, not the string {shown(labels)}")
-    plain = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
+    given = as_tuple("a vocabulary", labels)
+    plain = tuple(label.item() if isinstance(label, np.generic) else label for label in given)
     if not plain:
         raise ValueError("the vocabulary is empty: it needs a label")
     for place, label in enumerate(plain):

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.data.sequences import Sequences, Unseen
+from cohmm.data.values import as_floats
 from cohmm.evidence.grams import check_total
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence, checked_lag
 from cohmm.kernels import pair_counts as kernels
@@ -70,7 +71,7 @@ def pair_counts(
     data: Sequences, lags: Iterable[int] | int = (1,), weights: Any = None
 ) -> Cooccurrence:
     """`count_pairs` of `Sequences`, where counting no pair at all is no mistake."""
-    lags = sorted({checked_lag(lag) for lag in (lags if isinstance(lags, Iterable) else [lags])})
+    lags = sorted({checked_lag(lag) for lag in (lags if np.iterable(lags) else [lags])})
     if not lags:
         raise ValueError("lags is empty: give at least one, such as (1,)")
     weighing = None if weights is None else _checked_weights(weights, data.lengths)
@@ -185,7 +186,7 @@ def _weighed_pairs(
 
 
 def _checked_weights(weights: Any, lengths: Ints) -> Floats:
-    array = np.ascontiguousarray(weights, np.float64)
+    array = as_floats("weights", weights)
     n = len(lengths)
     if array.shape != (n,):
         raise ValueError(f"weights must have one number per sequence, ({n},), not {array.shape}")

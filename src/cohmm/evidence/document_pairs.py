@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cohmm.data.documents import Documents
+from cohmm.data.values import as_floats
 from cohmm.evidence.counting import pair_counts
 from cohmm.evidence.pairs import Cooccurrence
 
@@ -34,7 +35,7 @@ def count_documents(
     """
     sequences, filled = documents.as_sequences()
     if weights is not None:
-        weights = np.asarray(weights, np.float64)
+        weights = as_floats("weights", weights)
         if weights.shape != (len(documents),):
             raise ValueError(
                 f"weights must have one number per document, ({len(documents)},), "

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, Self, cast
 import numpy as np
 
 from cohmm import storage
-from cohmm.data.values import Value, as_n_symbols, as_numbers, frozen, own, shown
+from cohmm.data.values import Value, as_floats, as_n_symbols, as_numbers, frozen, own
 from cohmm.data.vocabulary import Vocabulary, codes_in, labels_for, unite
 from cohmm.kernels.compiled import Floats, Ints
 
@@ -108,13 +108,6 @@ class Grams(Value):
         return cast(Self, storage.reading(path, build))
 
 
-def check_amount(**options: Any) -> None:
-    """How many were counted, where a law is given."""
-    for name, value in options.items():
-        if not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
-            raise ValueError(f"{name} must be finite and above 0, not {shown(value)}")
-
-
 def as_counts(name: str, values: Any, ndim: int = 1) -> Ints | Floats:
     """Counts, int64 or float64, that are finite, at least 0, and add up to something finite."""
     array = as_numbers(name, values, "iuf", ndim)
@@ -182,10 +175,7 @@ def rows_of(keys: Ints, n: int, width: int) -> Ints:
 
 def as_law(what: str, law: Any) -> Floats:
     """Probabilities in an array of any shape, that sum to one."""
-    try:
-        array = np.array(law, np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{what} must be an array of numbers, not {shown(law)}") from None
+    array = as_floats(what, law)
     wrong = ~(np.isfinite(array) & (array >= 0))
     if wrong.any():
         place = tuple(np.argwhere(wrong)[0].tolist())

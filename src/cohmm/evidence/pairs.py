@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from cohmm import storage
-from cohmm.data.values import Value, as_n_symbols, frozen, own, shown
+from cohmm.data.values import Value, as_amount, as_n_symbols, frozen, own, shown
 from cohmm.data.vocabulary import Vocabulary, codes_in, labels_for
-from cohmm.evidence.grams import added, as_counts, as_law, check_amount, united
+from cohmm.evidence.grams import added, as_counts, as_law, united
 
 Matrix = Any
 """An (N, N) array, or a scipy CSR array for large vocabularies."""
@@ -87,11 +87,11 @@ class Cooccurrence(Value):
         array([[4., 2.],
                [2., 0.]])
         """
-        check_amount(n_pairs=n_pairs)
+        amount = as_amount("n_pairs", n_pairs)
         laws = dict(omega) if isinstance(omega, Mapping) else {1: omega}
         if not laws:
             raise ValueError("omega has no lag")
-        counts = {lag: _checked_law(lag, law) * float(n_pairs) for lag, law in laws.items()}
+        counts = {lag: _checked_law(lag, law) * amount for lag, law in laws.items()}
         sizes = {lag: matrix.shape for lag, matrix in counts.items()}
         if len(set(sizes.values())) > 1:
             raise ValueError(f"the laws have different shapes: {shown(sizes)}")

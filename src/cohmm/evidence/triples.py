@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.values import as_n_symbols, as_numbers
+from cohmm.data.values import as_amount, as_n_symbols, as_numbers
 from cohmm.data.vocabulary import Vocabulary
-from cohmm.evidence.grams import Grams, as_grams, as_law, check_amount, merged, rows_of
+from cohmm.evidence.grams import Grams, as_grams, as_law, merged, rows_of
 from cohmm.kernels import pair_counts
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
@@ -66,11 +66,11 @@ class Triples(Grams):
         >>> Triples.from_probability([[[.5, 0], [.25, 0]], [[0, 0], [0, .25]]], n_triples=8).counts
         array([4., 2., 2.])
         """
-        check_amount(n_triples=n_triples)
+        amount = as_amount("n_triples", n_triples)
         cube = _checked_law(law)
         _check_size(len(cube))
         keys = np.flatnonzero(cube)
-        counts = cube.ravel()[keys] * float(n_triples)
+        counts = cube.ravel()[keys] * amount
         return cls(rows_of(keys, len(cube), 3), counts, len(cube), vocabulary)  # type: ignore[arg-type]
 
     @property

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.values import as_n_symbols, as_numbers, shown
+from cohmm.data.values import as_amount, as_n_symbols, as_numbers, shown
 from cohmm.data.vocabulary import Vocabulary
-from cohmm.evidence.grams import Grams, as_grams, as_law, check_amount, keys_of, merged, rows_of
+from cohmm.evidence.grams import Grams, as_grams, as_law, keys_of, merged, rows_of
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
 
@@ -66,10 +66,10 @@ class Windows(Grams):
         >>> Windows.from_probability(law, n_windows=8).windows
         array([[0, 1, 1, 1, 0]], dtype=int32)
         """
-        check_amount(n_windows=n_windows)
+        amount = as_amount("n_windows", n_windows)
         cube, n, tau = _checked_law(law)
         keys = np.flatnonzero(cube)
-        counts = cube.ravel()[keys] * float(n_windows)
+        counts = cube.ravel()[keys] * amount
         return cls(rows_of(keys, n, 2 * tau + 1), counts, n, vocabulary)  # type: ignore[arg-type]
 
     @property
@@ -168,10 +168,11 @@ def window_counts(data: Sequences, tau: int = 2) -> Windows:
 
 
 def _check_size(n: int, tau: int) -> None:
-    if (2 * tau + 1) * np.log2(max(n, 2)) > KEY_BITS:
-        most = int(2 ** (KEY_BITS / (2 * tau + 1)))
+    width = min(2 * tau + 1, 2 * KEY_BITS)
+    if width * np.log2(max(n, 2)) > KEY_BITS:
+        most = int(2 ** (KEY_BITS / width))
         raise ValueError(
-            f"windows of {2 * tau + 1} among {n:,} symbols cannot be counted: tau={tau} allows "
+            f"windows of 2 tau + 1 among {n:,} symbols cannot be counted: tau={shown(tau)} allows "
             f"{most:,} symbols at most"
         )
 

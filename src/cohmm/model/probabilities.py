@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.values import shown
+from cohmm.data.values import as_floats
 from cohmm.kernels.compiled import Floats
 
 SUM_TOLERANCE = 1e-6  # of a row given by a user; what is kept sums to one to rounding
@@ -14,10 +14,7 @@ SUM_TOLERANCE = 1e-6  # of a row given by a user; what is kept sums to one to ro
 
 def probabilities(name: str, values: Any, ndim: int) -> Floats:
     """A read-only copy whose rows are distributions."""
-    try:
-        array = np.array(values, np.float64, order="C")
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of numbers, not {shown(values)}") from None
+    array = as_floats(name, values)
     if array.ndim != ndim or array.size == 0:
         raise ValueError(f"{name} must have {ndim} dimension(s), not the shape {array.shape}")
     wrong = ~(array >= 0) | ~np.isfinite(array)

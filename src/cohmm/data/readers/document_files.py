@@ -166,8 +166,7 @@ def _decoded(source: Source, encoding: str) -> Iterator[str]:
             try:
                 text = decoder.decode(data, final=not data)
             except UnicodeDecodeError as error:
-                good = error.object[: error.start]
-                line = n_lines + good.decode(encoding, "ignore").count("\n") + 1
+                line = n_lines + _newlines(error.object[: error.start], encoding) + 1
                 place = n_bytes - len(error.object) + error.start
                 raise source.error(
                     f"line {line} is not {encoding}: byte {place} of the file is "
@@ -182,6 +181,13 @@ def _decoded(source: Source, encoding: str) -> Iterator[str]:
             yield text
             if not data:
                 return
+
+
+def _newlines(data: bytes, encoding: str) -> int:
+    try:
+        return data.decode(encoding, "ignore").count("\n")
+    except UnicodeError:  # some encodings know of nothing to ignore
+        return data.count(b"\n")
 
 
 def _check_beginning(source: Source, data: bytes, encoding: str) -> None:

@@ -34,6 +34,7 @@ def read_parquet(
         tell = _by_rows(source, file.metadata.num_rows, progress)
         for batch in file.iter_batches(_rows_at_a_time(file, column, size), columns=[column]):
             cells = batch.column(0)
+            cells.validate(full=True)  # text may be damaged, too
             rows = np.arange(row, row + len(cells))
             if symbols:
                 yield one_sequence(cells, rows)
@@ -51,6 +52,7 @@ def read_parquet_rows(source: Source, layout: Layout, progress: Progress | None 
         _check(source, column, schema.field(column).type, lists=False)
         wanted = list(dict.fromkeys(name for name in (column, group, order) if name))
         table = file.read(columns=wanted)
+        table.validate(full=True)
         _by_rows(source, file.metadata.num_rows, progress)(file.metadata.num_rows)
         return Rows.of(table, column, group, order, source)
 
@@ -81,7 +83,7 @@ def _opened(source: Source) -> Iterator[Any]:
         else:
             with pq.ParquetFile(source.path) as file:
                 yield file
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
         raise source.error(f"not a Parquet file, or damaged ({error})") from None
 
 
