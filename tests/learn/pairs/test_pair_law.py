@@ -8,7 +8,8 @@ from scipy import sparse
 
 from cohmm import threads
 from cohmm.kernels import tri_factor
-from cohmm.learn.pairs.pair_law import PART, DensePairs, SparsePairs, pair_law
+from cohmm.learn.pairs.pair_law import DensePairs, SparsePairs, pair_law
+from cohmm.learn.sparse_rows import PART
 
 
 def random_case(n: int, k: int, seed: int, density: float = 0.3) -> tuple[np.ndarray, ...]:

@@ -10,7 +10,6 @@ from scipy.optimize import minimize
 
 from cohmm.learn.pairs.start import plain_theta
 from cohmm.learn.pairs.theta_update import Terms, onto_constraints, theta_update
-from cohmm.learn.pairs.volume import Det, LogDet, volume_term
 
 
 def feasible(theta: np.ndarray) -> None:
@@ -90,36 +89,3 @@ def test_onto_constraints_mends_drift(k: int, seed: int) -> None:
     theta = theta_update(plain_theta(k), Terms(rng.dirichlet(np.ones(k * k)).reshape(k, k)))
     drifted = theta * (1 + 1e-7 * rng.normal(size=(k, k)))
     feasible(onto_constraints(drifted))
-
-
-@given(st.integers(1, 8), st.integers(0, 10**6))
-def test_the_volume_bound_is_above_and_touches(k: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    here, there = (rng.dirichlet(np.ones(k * k)).reshape(k, k) + 1e-9 for _ in range(2))
-    term = LogDet()
-    bound = term.majoriser(here)
-    gap = objective(there, bound) - objective(here, bound)
-    assert term.value(there) <= term.value(here) + gap + 1e-9
-
-
-def test_the_volume_bound_has_the_slope_of_the_volume() -> None:
-    rng = np.random.default_rng(1)
-    k = 4
-    here = rng.dirichlet(np.ones(k * k)).reshape(k, k)
-    for term in (LogDet(), Det()):
-        bound = term.majoriser(here)
-        slope = bound.linear + bound.quadratic * here - bound.log / here
-        for i in range(k):
-            for j in range(k):
-                step = np.zeros((k, k))
-                step[i, j] = 1e-6
-                numeric = (term.value(here + step) - term.value(here - step)) / 2e-6
-                assert numeric == pytest.approx(slope[i, j], rel=1e-4)
-
-
-def test_det_is_the_papers_literally() -> None:
-    theta = plain_theta(3)
-    assert Det().value(theta) == pytest.approx(abs(np.linalg.det(theta)))
-    assert volume_term("det") == Det()
-    with pytest.raises(ValueError, match="logdet, det, none"):
-        volume_term("area")

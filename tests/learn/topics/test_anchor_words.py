@@ -16,7 +16,6 @@ from cohmm.learn.topics.anchor_words import (
     recover_mixtures,
 )
 from cohmm.learn.topics.topic_fit import default_prior
-from cohmm.learn.topics.word_pairs import DocumentPairs
 from tests.laws import close, rows_are_distributions
 from tests.topics.samples import documents_of, error, sampled, separable_topics
 
@@ -77,25 +76,6 @@ def test_a_bad_first_anchor_is_cleaned_up() -> None:
     inside = np.array([[3.0, 3.0], [1.0, 1.0]])
     rows = np.vstack([corners, inside, [[8.0, 8.0]]]) - 4.0
     assert sorted(find_anchors(rows, 3)) == [0, 1, 2]
-
-
-def test_pairs_are_those_of_two_draws_without_putting_back() -> None:
-    texts = [[0, 1, 1, 2], [2, 2, 3], [1], []]
-    pairs = DocumentPairs.of(documents_of(texts, 5).term_counts().astype(float))
-    expected = np.zeros((5, 5))
-    for text in texts[:2]:
-        for i, v in enumerate(text):
-            for j, w in enumerate(text):
-                if i != j:
-                    expected[v, w] += 1 / (2 * len(text) * (len(text) - 1))
-    close(pairs.rows(np.arange(5)).toarray(), expected)
-    close(pairs.frequency, expected.sum(axis=1))
-    matrix = np.random.default_rng(0).normal(size=(5, 3))
-    words = np.array([3, 1])
-    close(pairs.times(matrix, words), expected[words] @ matrix)
-    close(pairs.rows(words).toarray(), expected[words])
-    assert pairs.document_frequency.tolist() == [1, 1, 2, 1, 0]
-    assert pairs.diagonal[0] == 0
 
 
 @pytest.mark.parametrize("recover", ["l2", "kl"])

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
@@ -20,23 +19,14 @@ from cohmm.datasets.synthetic_topics import (
 )
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.learn.run import EvidenceWarning
-from cohmm.learn.topics.clusters import cluster_topics, k_means
-from cohmm.learn.topics.gruber import gruber
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.pair_topics import topics_of_pairs
-from cohmm.learn.topics.sticky_em import (
-    Topics,
-    corpus_transitions,
-    expected_counts,
-    sticky_transitions,
-)
 from cohmm.model.hmm import HMM
 from cohmm.model.matching import match_rows, total_variation
 from cohmm.topics.document_chains import Chains
 from tests.laws import close, rows_are_distributions
 from tests.topics.samples import documents_of, error
-from tests.topics.test_document_chains import all_paths
 
 
 @pytest.fixture(scope="module")
@@ -123,34 +113,6 @@ def test_weights_are_repetitions(small: TopicSample) -> None:
         ).max()
         > 1e-3
     )
-
-
-def test_expected_counts_are_those_of_all_paths() -> None:
-    rng = np.random.default_rng(0)
-    m = rng.dirichlet(np.ones(4), size=2).T
-    topics = Topics.of(m, np.array([0.6, 0.4]), 0.3)
-    texts = [[0, 1, 3], [2], [], [3, 3, 0, 1]]
-    weights = np.array([1.0, 2.0, 5.0, 0.5])
-    found = expected_counts(documents_of(texts, 4), topics, weights, sweeps=1)
-    p = topics.prior / topics.prior.sum()
-    a = 0.7 * np.eye(2) + 0.3 * p
-    words, switches, log = np.zeros((4, 2)), 0.0, 0.0
-    for text, weight in zip(texts, weights, strict=True):
-        if not text:
-            continue
-        paths = list(all_paths(text, p, a, m.T))
-        total = sum(joint for _, joint in paths)
-        log += weight * np.log(total)
-        for path, joint in paths:
-            for t, topic in enumerate(path):
-                words[text[t], topic] += weight * joint / total
-                if t > 0:
-                    drawn = 0.3 * p[topic] / a[path[t - 1], topic]
-                    switches += weight * joint / total * drawn
-    close(found.words, words)
-    close(found.switches, switches)
-    close(found.log_likelihood, log)
-    assert (found.transitions, found.n_words) == (3.5, 7.0)
 
 
 # -- several starts ----------------------------------------------------------------------------
@@ -250,28 +212,6 @@ def test_without_a_pass_over_the_documents_transitions_are_those_of_the_pairs(
     assert np.abs(refined.transitions - fit.transitions).max() > 0.01
 
 
-def test_topics_without_words_have_transitions_too() -> None:
-    m = np.array([[0.5, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    topics = Topics.of(m, np.array([0.6, 0.4, 0.0]), 0.2)
-    found = corpus_transitions(documents_of([[0, 1, 1, 2, 2], [1, 0]], 4), topics, np.ones(2))
-    rows_are_distributions(found)
-    close(found[2], sticky_transitions(topics.prevalence, 0.2)[2])
-    # Four moves within or out of topic 0 and one within 1, and one by the prior.
-    close(found[0] * 5, [3 + 0.8 + 0.2 * 0.6, 1 + 0.2 * 0.4, 0.0])
-    close(found[1] * 2, [0.2 * 0.6, 1 + 0.8 + 0.2 * 0.4, 0.0])
-
-
-def test_gruber_gains_with_every_pass(small: TopicSample) -> None:
-    fit = gruber(small.documents, 4, random_state=0, max_iter=80, smoothing=0.0)
-    objectives = np.array([step.objective for step in fit.history])
-    # What EM raises has the prior of p in it, a hundredth of the whole.
-    assert (np.diff(objectives) < 1e-3).all()
-    assert error(fit.components, small.components) < 0.15
-    rows_are_distributions(fit.components)
-    assert fit.name == "HTMM (Gruber)"
-    assert fit.converged
-
-
 def test_as_many_topics_as_stand_out() -> None:
     sample = sample_htmm(3000, n_components=5, n_words=150, length=60, random_state=0)
     assert htmm(sample.documents, "auto", random_state=0, max_iter=5).n_components == 5
@@ -297,57 +237,6 @@ def test_bad_input(small: TopicSample) -> None:
         htmm(documents, 2, refine=-1)
     with pytest.raises(ValueError, match="one number per document"):
         htmm(documents, 2, weights=[1.0])
-    with pytest.raises(ValueError, match="not all of them 0"):
-        gruber(documents, 2, weights=np.zeros(600))
-    with pytest.raises(ValueError, match=r"shape \(1, 1\), not \(2, 2\)"):
-        HTMMFit([[1.0], [1.0]], [0.5, 0.5], [1, 1], ("a",), "x", transitions=[[1]], switch=0.5)
-    with pytest.raises(ValueError, match="every row must sum to one"):
-        HTMMFit([[1.0]], [1.0], [1.0], ("a",), "x", transitions=[[0.5]], switch=0.5)
-    with pytest.raises(ValueError, match="above 0 and up to 1, not -1"):
-        HTMMFit([[1.0]], [1.0], [1.0], ("a",), "x", transitions=[[1.0]], switch=-1)
-
-
-# -- the start ------------------------------------------------------------------------------
-
-
-def test_clusters_are_topics_where_topics_share_no_word() -> None:
-    blocks = np.kron(np.eye(4), np.ones((30, 30)))
-    for omega in (blocks, sparse.csr_array(blocks)):
-        (topics,) = cluster_topics(omega, 4, 0)
-        rows_are_distributions(topics)
-        owner = topics.argmax(axis=0).reshape(4, 30)
-        assert (owner == owner[:, :1]).all()
-        assert sorted(owner[:, 0]) == [0, 1, 2, 3]
-
-
-def test_large_vocabularies_start_as_small_ones_do() -> None:
-    """The sparse way to the eigenvectors finds the clusters of the dense one."""
-    sample = sample_htmm(2000, n_components=4, n_words=700, length=60, random_state=0)
-    counts = count_documents(sample.documents, 1)[1]
-    (topics,) = cluster_topics(sparse.csr_array(counts), 4, 0)
-    assert error(topics, sample.components) < 0.45
-    assert error(random_topics(4, 700, random_state=9), sample.components) > 0.8
-
-
-def test_words_in_no_pair_and_too_few_words() -> None:
-    omega = np.zeros((5, 5))
-    omega[:3, :3] = 1
-    (topics,) = cluster_topics(omega, 3, 0)
-    assert (topics[:, 3:] == 0).all()
-    rows_are_distributions(topics)
-    with pytest.raises(ValueError, match="4 topics cannot be told apart by 3 words"):
-        cluster_topics(omega, 4, 0)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_no_cluster_is_empty(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    points = np.repeat(rng.normal(size=(3, 2)), 4, axis=0)  # fewer places than clusters
-    labels = k_means(points, np.ones(12), 6, rng)
-    assert (np.bincount(labels, minlength=6) > 0).all()
-    apart = k_means(points, np.ones(12), 3, rng).reshape(3, 4)
-    assert (apart == apart[:, :1]).all()
-    assert len(set(apart[:, 0])) == 3
 
 
 # -- samples --------------------------------------------------------------------------------
@@ -382,14 +271,3 @@ def test_a_start_in_other_words_is_refused(subjects: Documents, best: HTMMFit) -
     )
     with pytest.raises(ValueError, match="start has other words than the documents, or in another"):
         htmm(subjects, 12, start=turned)
-
-
-def test_the_rate_of_switching_where_every_other_document_is_empty() -> None:
-    """Of many words some are enough, but not some that a stride happens to meet."""
-    sample = sample_htmm(3000, n_components=3, n_words=60, length=40, random_state=0)
-    full = sample.documents
-    offsets = np.repeat(full.offsets, 2)[1:]  # an empty one before each
-    spaced = Documents(full.symbols, np.concatenate([[0], offsets])[:-1], full.vocabulary)
-    assert spaced.lengths[::2].sum() == 0
-    given = {"random_state": 0, "max_iter": 20, "refine": 0}
-    assert htmm(spaced, 3, **given).switch == pytest.approx(htmm(full, 3, **given).switch, rel=0.1)
