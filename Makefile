@@ -85,6 +85,11 @@ docs: $(ALL)
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees docs site
 	@echo "the guide is in site/index.html"
 
+# The pictures and the output on the gallery's pages, from real data (COHMM_DATA): some minutes.
+.PHONY: gallery
+gallery: $(SETUP)
+	$(BIN)/python docs/gallery.py
+
 clean:
 	rm -rf .venv cohmm-demo build site
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -27,23 +27,8 @@ options = parser.parse_args()
 
 def made_up_visits(n_visits: int) -> Sequences:
     """Visits to a site with four interests, for where there is no data."""
-    pages = [
-        "front",
-        "news",
-        "weather",
-        "sports",
-        "scores",
-        "business",
-        "stocks",
-        "health",
-        "food",
-    ]
-    own = [
-        ["front", "news", "weather"],
-        ["sports", "scores"],
-        ["business", "stocks"],
-        pages[7:],
-    ]
+    pages = ["front", "news", "weather", "sports", "scores", "business", "stocks", "health", "food"]
+    own = [["front", "news", "weather"], ["sports", "scores"], ["business", "stocks"], pages[7:]]
     emission = np.array([[1.0 if page in mine else 0.02 for page in pages] for mine in own])
     transmat = np.full((4, 4), 0.05) + 0.8 * np.eye(4)
     emission /= emission.sum(axis=1, keepdims=True)
@@ -66,10 +51,7 @@ try:
 except MissingData:
     visits, n_interests = made_up_visits(n_visits), 4
     print("data: made up, as msnbc.tar.gz was not found (see COHMM_DATA)")
-train, test = (
-    some(visits, 0, n_visits * 4 // 5),
-    some(visits, n_visits * 4 // 5, n_visits),
-)
+train, test = some(visits, 0, n_visits * 4 // 5), some(visits, n_visits * 4 // 5, n_visits)
 print(f"learned from {len(train):,} visits, {len(train.symbols):,} pages")
 model = PairwiseHMM(n_interests, lags=(1, 2, 3), random_state=0).fit(train)
 
@@ -78,10 +60,7 @@ counts = count_pairs(train)
 first, pairs = counts.start_counts + 0.1, counts[1] + 0.1
 transmat = pairs / pairs.sum(axis=1, keepdims=True)
 chain = HMM(first / first.sum(), transmat, np.eye(train.n_symbols), train.vocabulary)
-for name, one in (
-    (f"{n_interests} interests", model.model_),
-    ("the pages' own chain", chain),
-):
+for name, one in ((f"{n_interests} interests", model.model_), ("the pages' own chain", chain)):
     nats = -one.log_likelihood(test) / len(test.symbols)
     print(f"{name:<20} {nats:.3f} nats per page of {len(test):,} other visits")
 

@@ -8,7 +8,7 @@ is -log P(event | events before it), and a session is as suspicious as its worst
 The log is drawn from a server with eight stages, so that the truth is known.  In one session of
 fifty a step is left out, or two are swapped, and the rules are broken.  Sessions are ranked by
 surprise, and as many are taken as were spoilt.  A chain of the events, in which nothing is hidden,
-misses those in which every pair of neighbours is harmless, as where a file stays locked.
+misses those whose pairs of neighbours are all harmless, such as an unlock with no lock before it.
 """
 
 import argparse
@@ -73,10 +73,7 @@ stages = PairwiseHMM(len(STAGES), lags=(1, 2), random_state=0).fit(log).model_
 pairs = count_pairs(log)[1] + 0.1
 pairs /= pairs.sum(axis=1, keepdims=True)
 chain = HMM(np.full(len(pairs), 1 / len(pairs)), pairs, np.eye(len(pairs)), stages.vocabulary)
-nats = {
-    "hidden stages": surprises(stages, sessions),
-    "chain of events": surprises(chain, sessions),
-}
+nats = {"hidden stages": surprises(stages, sessions), "chain of events": surprises(chain, sessions)}
 scores = {name: np.array([one.max() for one in values]) for name, values in nats.items()}
 mean = -stages.log_likelihoods(sessions) / [len(session) for session in sessions]
 caught = {}

@@ -37,10 +37,7 @@ def made_up_articles(n_articles: int) -> Corpus:
     ]
     labels = tuple((list(SUBJECTS)[subject],) for subject in main)
     return Corpus(
-        "made up",
-        tuple(map(" ".join, documents)),
-        labels,
-        tuple(map(str, range(len(main)))),
+        "made up", tuple(map(" ".join, documents)), labels, tuple(map(str, range(len(main))))
     )
 
 

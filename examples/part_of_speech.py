@@ -51,13 +51,7 @@ def symbol(word: str, frequent: set[str]) -> str:
 
 def made_up_text(n_words: int) -> tuple[np.ndarray, np.ndarray]:
     """Words of a small grammar with their tags, for where there is no data."""
-    lexicon = {
-        "at": "the a",
-        "jj": "old light",
-        "nn": "dog light saw",
-        "vb": "saw sees",
-        ".": ".",
-    }
+    lexicon = {"at": "the a", "jj": "old light", "nn": "dog light saw", "vb": "saw sees", ".": "."}
     grammar = {"at": "jj nn nn", "jj": "nn", "nn": "vb vb .", "vb": "at at .", ".": "at"}
     words = sorted({word for some in lexicon.values() for word in some.split()})
     emission = [[some.split().count(word) for word in words] for some in lexicon.values()]

@@ -54,6 +54,7 @@ def test_the_guide(tmp_path: Path) -> None:
     reading_needs_no_network(site, pages)
     formulas_are_drawn_by_the_browser(site, pages)
     public_names_are_in_the_reference(pages)
+    the_first_page_shows_a_report_and_pictures(site, pages)
 
 
 def every_page_is_built(site: Path, pages: Pages) -> None:
@@ -95,3 +96,12 @@ def public_names_are_in_the_reference(pages: Pages) -> None:
     assert len(drawn) >= 8
     assert {f"cohmm.plots.{name}" for name in drawn} <= names
     assert {"cohmm.HMM.decode", "cohmm.HTMM.segment", "cohmm.learn.nmf"} <= names
+
+
+def the_first_page_shows_a_report_and_pictures(site: Path, pages: Pages) -> None:
+    """Before any code; the report is built with the site."""
+    text = (site / "index.html").read_text("utf-8")
+    shown = text[: text.index("<pre>")]
+    assert 'src="demo/report.html#transitions"' in shown
+    assert shown.count("<img") >= 3
+    assert "documents" in pages[site / "demo" / "report.html"].places
