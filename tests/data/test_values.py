@@ -133,7 +133,7 @@ def test_what_is_loaded_is_checked(tmp_path):
 
 @pytest.mark.parametrize(
     "values",
-    [None, "ab", ["a"], [1j], np.array([1j]), [10**400], [[1], [1, 2]], {}, [np.ma.masked], [{}],
+    ["ab", ["a"], [1j], np.array([1j]), [10**400], [[1], [1, 2]], {}, [{}],
      np.ma.array([0.5, 0.5], mask=[0, 1]), np.array(["1"]), np.array([1], "M8[s]")],
     ids=lambda values: type(values).__name__,
 )  # fmt: skip

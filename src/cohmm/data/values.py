@@ -88,7 +88,7 @@ def as_floats(name: str, values: Any) -> Floats:
     """A copy of ``values``, real numbers in any shape, as doubles."""
     array = _array(values)
     if array.dtype.kind not in "iufbO" or isinstance(values, np.ma.MaskedArray):
-        array = np.array(None)
+        array = np.array("")
     try:
         return _doubles(array)
     except (TypeError, ValueError, OverflowError, Warning):
