@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.image import imread
 
+from cohmm.cli.program import one_line
 from cohmm.cli.reproduce import TimeLeft, experiments
 
 NAMES = list(experiments().EXPERIMENTS)
@@ -67,7 +68,7 @@ def test_missing_data_is_told_before_anything_is_written(run, folder, monkeypatc
     package = experiments()
     missing = package.EXPERIMENTS["reuters"].missing(package.Plan(True, None, 0))
     assert "COHMM_DATA" in missing
-    told = " ".join(f"reuters: {missing}".split())
+    told = one_line(f"cohmm: reuters: {missing}").removeprefix("cohmm: ")
     run("reproduce", "reuters", "--quick", "-o", "none", fails=told)
     assert not (folder / "none").exists()
 

@@ -172,8 +172,8 @@ def _check_size(n: int, tau: int) -> None:
     if width * np.log2(max(n, 2)) > KEY_BITS:
         most = int(2 ** (KEY_BITS / width))
         raise ValueError(
-            f"windows of 2 tau + 1 among {n:,} symbols cannot be counted: tau={shown(tau)} allows "
-            f"{most:,} symbols at most"
+            f"windows of {shown(2 * tau + 1)} among {n:,} symbols cannot be counted: "
+            f"tau={shown(tau)} allows {most:,} symbols at most"
         )
 
 
