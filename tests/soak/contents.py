@@ -8,7 +8,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cohmm import HMM, HTMM, Cooccurrence, Triples, storage
+from cohmm.learn.fit import Progress
+
+SECONDS = Progress._fields.index("seconds")
 
 LOADERS = {
     "HMM": HMM.load,
@@ -28,6 +33,8 @@ def _model(path: Path) -> Any:
     LOADERS[kind](path)  # all that the value itself checks
     header, arrays = storage.load(path, kind)
     header.pop("seconds", None)
+    for name in {"history", "passes"} & arrays.keys():
+        arrays[name] = np.delete(arrays[name], SECONDS, axis=1)
     return header, {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()}
 
 
@@ -44,6 +51,8 @@ def _page(path: Path) -> Any:
     assert found is not None, "the page has no data"
     data = json.loads(found[1])
     data["summary"] = [i for i in data["summary"] if i["name"] not in ("Learning time", "Command")]
+    for text in data["texts"]:
+        text["name"] = text["name"].rpartition("/")[2]  # without the folder
     return data
 
 

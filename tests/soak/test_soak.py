@@ -2,6 +2,7 @@
 
 import pytest
 
+from cohmm import HTMM
 from tests.soak import soak
 from tests.soak.cases import CASES
 from tests.soak.contents import contents
@@ -43,6 +44,19 @@ def test_a_loss_is_noticed(bench, text, allowed, loss):
     bench.check("here", allowed)
     assert (bench.row.checked, bench.row.whole) == (1, int(loss is None))
     assert [loss in line for line in bench.row.losses] == ([] if loss is None else [True])
+
+
+def test_two_runs_have_the_same_contents(tmp_path):
+    found = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        corpus, model, page = (tmp_path / name / file for file in ("c.txt", "m.cohmm", "p.html"))
+        corpus.write_text("oil gas oil\ncorn wheat corn\n" * 20)
+        topics = HTMM(2, random_state=0).fit(corpus)
+        topics.save(model)
+        topics.report(page, corpus)
+        found.append([contents(model), contents(page)])
+    assert found[0] == found[1]
 
 
 def test_pages_and_tables_without_an_end_are_noticed(tmp_path):
