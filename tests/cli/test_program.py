@@ -212,16 +212,17 @@ def test_help_that_nobody_reads(folder):
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_words_that_a_terminal_cannot_show(folder, encoding):
+def test_words_are_whole_where_no_terminal_shows_them(folder, encoding):
+    """A file or a pipe gets UTF-8, whatever the locale says."""
     (folder / "w.txt").write_text("łódź café\ncafé łódź łódź\n" * 9, encoding="utf-8")
     env = {**os.environ, "PYTHONIOENCODING": encoding}
     done = subprocess.run(
         [*PROGRAM, "fit", "w.txt", "-k", "1", "-o", "w.cohmm"], capture_output=True, env=env
     )
     assert done.returncode == 0, done.stderr
-    output = done.stdout.decode(encoding)
-    assert r"\u0142\xf3d\u017a" in output.replace("ó", r"\xf3")
-    assert "café" in output.replace(r"\xe9", "é")
+    output = done.stdout.decode("utf-8")
+    assert "łódź" in output
+    assert "café" in output
 
 
 def on_a_terminal(*args):

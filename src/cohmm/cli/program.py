@@ -89,7 +89,6 @@ def prepare_streams() -> None:
     given = cast(io.TextIOWrapper, sys.stdout)
     # A terminal has its own encoding; ASCII is what LC_ALL=C says, where nothing was chosen.
     own = given.isatty() and codecs.lookup(given.encoding).name != "ascii"
-    own = own or "PYTHONIOENCODING" in os.environ  # chosen
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(NamedFile(given.fileno(), "to standard output", closefd=False)),
         encoding=given.encoding if own else "utf-8",
