@@ -137,7 +137,7 @@ def opened(model: HMM) -> HMM:
 
 
 def by_ascent(evidence: Triples | Windows, start: HMM, case: Case) -> Heights:
-    law = TripleLaw.of(evidence, 1) if case.tau == 1 else WindowLaw.of(evidence)
+    law = TripleLaw.of(evidence) if case.tau == 1 else WindowLaw.of(evidence)
     windows = evidence.triples if case.tau == 1 else evidence.windows
     shares, rng = evidence.counts / evidence.counts.sum(), np.random.default_rng(0)
     size = n_windows(n_parameters(start))

@@ -12,7 +12,7 @@ import pytest
 from hmmlearn.hmm import CategoricalHMM
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -162,7 +162,10 @@ def test_auto_number_of_states(column: np.ndarray) -> None:
 
 def test_converged_means_converged(column: np.ndarray) -> None:
     assert PairwiseHMM(3, random_state=0).fit(column).converged_
-    short = PairwiseHMM(3, n_iter=2, refine=False, random_state=0).fit(column)
+    short = PairwiseHMM(3, n_iter=2, refine=False, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="over the pairs: raise max_iter") as caught:
+        short.fit(column)
+    assert caught[0].filename == __file__  # it points at the user's line
     assert not short.converged_
     assert not short.monitor_.converged
     assert short.n_iter_ <= 3
@@ -432,6 +435,7 @@ def test_too_few_sequences_to_split() -> None:
 REAL = "fits on real numbers in several columns; symbols are whole numbers or strings, in one"
 SECOND = "passes class labels as the second argument, where hmmlearn's interface has lengths"
 ORDER = "shuffles rows, but the order of the symbols is what the model is about"
+WEIGHTS = "has a weight for every row of several columns; a weight is a sequence's"
 EXPECTED_FAILURES = {
     "check_dict_unchanged": REAL,
     "check_dont_overwrite_parameters": REAL,
@@ -455,6 +459,13 @@ EXPECTED_FAILURES = {
     "check_pipeline_consistency": SECOND,
     "check_positive_only_tag_during_fit": REAL,
     "check_readonly_memmap_input": SECOND,
+    "check_all_zero_sample_weights_error": WEIGHTS,
+    "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
+    "check_sample_weights_list": WEIGHTS,
+    "check_sample_weights_not_an_array": WEIGHTS,
+    "check_sample_weights_not_overwritten": WEIGHTS,
+    "check_sample_weights_pandas_series": WEIGHTS,
+    "check_sample_weights_shape": WEIGHTS,
 }
 
 

@@ -25,6 +25,8 @@ from cohmm.data.documents import Documents
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.windows import Windows
 from cohmm.kernels import threads as threading
+from cohmm.learn.known import Known
+from cohmm.learn.sequences.em_step import PseudoCounts
 from tests.laws import rows_are_distributions
 from tests.learn.learners import (
     KINDS,
@@ -310,7 +312,13 @@ def other_values(case: Case, option: str, told: list[Any]) -> Iterator[Any]:
         "start": near(case).values(),
         "triples": [evidence_of(Triples, 2)],
         "volume": ["none"],
-        "weights": [np.linspace(0, 1, n)],
+        "weights": []
+        if case.kind is Cooccurrence
+        else [np.linspace(0.5, 1, n) if n > 1 else [2.0]],
+        "known": [Known(transmat=start_of(case.kind).transmat)],
+        "states": [np.where(np.arange(20_000) % 10, -1, np.arange(20_000) % K)],
+        "learned": ["te"],
+        "prior": [PseudoCounts(1.0, 1.0, 1.0)],
     }
     if option in special:
         yield from special[option]
@@ -357,7 +365,11 @@ def bad_values(case: Case, option: str) -> Iterator[tuple[Any, list[str]]]:
         "triples": [(evidence_of(Triples, 2).__class__.from_probability(
             np.full((2, 2, 2), 1 / 8)), ["2 symbols"]), ("abc", ["'abc'"])],
         "volume": [("area", ["'area'"]), (3.0, ["3.0"])],
-        "weights": [(np.ones(n + 1), [str(n + 1), str(n)]), (-np.ones(n), ["0"])],
+        "weights": [("heavy", ["weights"])] if case.kind is Cooccurrence
+        else [(np.ones(n + 1), [str(n + 1), str(n)]), (-np.ones(n), ["0"])],
+        "known": [("much", ["'much'"])],
+        "states": [([0, 1], ["20000", "2"]), (np.full(20_000, K), [str(K), "position 0"])],
+        "learned": [("x", ["'x'"]), (3, ["3"])],
         "start": [(other, ["1 states"]), ("here", ["'here'"])]
         if is_of(hint, HMM)
         else [(np.ones((K, 1)), ["(3, 1)"]), (-np.ones((K, 60)), ["0"]), ("here", ["'here'"])],
@@ -379,10 +391,12 @@ def bad_values(case: Case, option: str) -> Iterator[tuple[Any, list[str]]]:
         ]  # passes: none will do
     elif is_of(hint, float):
         wrong = [-1.0, np.nan, np.inf, "much"]
-    elif values_of(hint):
+    elif values_of(hint) or hint is bool:
         wrong = ["nonsense", 3]
     elif is_function(hint):
         wrong = ["print"]
+    elif is_of(hint, PseudoCounts) and hint is not PseudoCounts:
+        wrong = ["much"]
     elif hasattr(hint, "_fields"):
         yield from (
             (hint(**{name: value}), [f"{option}.{name}", repr(value)])

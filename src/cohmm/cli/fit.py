@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -56,7 +56,14 @@ def fit(
         ),
     ] = None,
     starts: Annotated[int, typer.Option(min=1, help="Starts, of which the best is kept.")] = 1,
-    max_iter: Annotated[int, typer.Option(min=1, help="Passes over the counts, at most.")] = 3000,
+    max_iter: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Passes over the counts, and over the data, at most.",
+            show_default="3000 and 60",
+        ),
+    ] = None,
     tol: Annotated[
         float, typer.Option(min=0, help="Stop when a step gains less log-likelihood.")
     ] = 1e-3,
@@ -242,7 +249,7 @@ def summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
 
 
 def _parts(learned: PairwiseFit) -> tuple[HMM, PairFit, RefinedFit | None, Cooccurrence]:
-    return learned.model, learned.pairs, learned.refined, learned.counts
+    return learned.model, cast("PairFit", learned.pairs), learned.refined, learned.counts
 
 
 def show(learned: PairwiseFit, output: Path, seconds: float) -> None:

@@ -45,7 +45,7 @@ class FileSequences(Sequences):
         return f"{where}, position {position - int(self.offsets[s])}"
 
     def _in_terms_of(
-        self, vocabulary: Vocabulary | None, n_symbols: int | None, unseen: Unseen
+        self, vocabulary: Vocabulary | None, n_symbols: int | None, unseen: str
     ) -> Sequences:
         if vocabulary == self.vocabulary and n_symbols in (None, self.n_symbols):
             return self

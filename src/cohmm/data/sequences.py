@@ -33,6 +33,7 @@ from cohmm.kernels.compiled import Ints
 
 LABELS = "if they are names, give them as strings, or their list as the vocabulary"
 Unseen = Literal["error", "missing"]
+RARE = "rare"  # one more symbol, after all others, that stands for those nobody knows
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +115,7 @@ class Sequences(Value):
         >>> Sequences.of(["ACGT", "ACG"], characters=True).labels()
         [['A', 'C', 'G', 'T'], ['A', 'C', 'G']]
         """
+        check_unseen(unseen)
         known = None if vocabulary is None else as_vocabulary(vocabulary)
         return cls._of_known(X, lengths, known, n_symbols, unseen, characters)
 
@@ -124,12 +126,13 @@ class Sequences(Value):
         lengths: Iterable[int] | None,
         known: Vocabulary | None,
         n_symbols: int | None,
-        unseen: Unseen,
+        unseen: str,
         characters: bool = False,
     ) -> Sequences:
-        """As `of`, with a vocabulary that has been checked: a large one takes a while."""
-        if unseen not in ("error", "missing"):
-            raise ValueError(f"unseen must be 'error' or 'missing', not {shown(unseen)}")
+        """As `of`, with a vocabulary that has been checked: a large one takes a while.
+
+        Symbols outside of it may be `RARE` as well; there is one symbol more then.
+        """
         if isinstance(X, Sequences):
             if lengths is not None:
                 raise ValueError("Sequences know their lengths: leave out lengths")
@@ -256,10 +259,10 @@ class Sequences(Value):
         return f"sequence {s}, position {position - int(self.offsets[s])}"
 
     def _in_terms_of(
-        self, vocabulary: Vocabulary | None, n_symbols: int | None, unseen: Unseen
+        self, vocabulary: Vocabulary | None, n_symbols: int | None, unseen: str
     ) -> Sequences:
         """The same sequences in a given vocabulary, or with a given number of symbols."""
-        if vocabulary is not None and vocabulary == self.vocabulary:
+        if vocabulary is not None and vocabulary == self.vocabulary and unseen != RARE:
             return self
         if vocabulary is not None:
             codes, size = self._codes_in(vocabulary), len(vocabulary)
@@ -276,6 +279,11 @@ class Sequences(Value):
                 codes = np.where(codes < size, codes, np.int32(MISSING))
         else:
             return self
+        if unseen == RARE:
+            outside = (codes == MISSING) & (self.symbols != MISSING)
+            return Sequences._trusted(
+                np.where(outside, np.int32(size), codes), self.offsets, size + 1, None
+            )
         if unseen == "error" and codes is not self.symbols:
             outside = (codes == MISSING) & (self.symbols != MISSING)
             if outside.any():
@@ -299,3 +307,9 @@ class Sequences(Value):
             own = tuple(range(self.n_symbols))
         places = np.append(codes_in(own, vocabulary), np.int32(MISSING))
         return np.where(self.symbols == MISSING, np.int32(MISSING), places[codes])
+
+
+def check_unseen(unseen: Any) -> None:
+    """Refuse what a symbol that nobody knows cannot be."""
+    if unseen not in ("error", "missing"):
+        raise ValueError(f"unseen must be 'error' or 'missing', not {shown(unseen)}")

@@ -9,20 +9,21 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import ConvergenceWarning
 
-from cohmm.data.sequences import Sequences, Unseen
+from cohmm.data.sequences import Sequences
+from cohmm.estimators.answers import Answers, lengths_of
+from cohmm.estimators.by_hand import ByHand
 from cohmm.evidence.counting import count_pairs
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.fit import Fit, Progress
+from cohmm.learn.options import check_choice
 from cohmm.learn.pairs.pair_evidence import Combine
-from cohmm.learn.pairs.pair_fit import PairFit
 from cohmm.learn.pairs.volume import Volume
-from cohmm.learn.recipe import pairwise
+from cohmm.learn.recipe import PairwiseFit, pairwise
+from cohmm.learn.run import warn
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.hmm import HMM
-from cohmm.model.hmm_frames import HMMTable
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Monitor:
     tol: float
 
 
-class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
+class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore[misc]
     """A hidden Markov model learned from pairwise co-occurrences.
 
     Counting takes one pass over the data; learning then costs the same for any length.  The
@@ -55,17 +56,20 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         How several lags enter: as powers of one chain, or as their sum.
     volume, penalty
         The term that makes the answer unique, and its weight: see `cohmm.learn.min_volume`.
-    max_iter : int
-        Passes over the pair counts, at most.
+    max_iter : int, optional
+        Passes over the pair counts, at most, and over the data where the model is refined;
+        default: 3,000 and 60.
     n_iter : int, optional
         hmmlearn's name for ``max_iter``; where given, it counts.
     tol : float
-        Stop when a step gains less log-likelihood than this, over all pairs.
+        Stop when a step over the pairs gains less log-likelihood than this, over all of them, and
+        refinement when less than this is left to gain for every parameter.
     n_init : int
         Starts; the best is kept.
-    smoothing : float
+    smoothing : float, optional
         Pseudo-observations of each symbol in each state: what was never seen is then
-        improbable, not impossible.
+        improbable, not impossible.  Default: .1; none where parameters were set by hand, or all
+        states are known.
     refine : bool or "auto"
         Go on from the pair estimate to maximum likelihood, in some tens of passes over the
         data (`cohmm.learn.refine`).  "auto": if that is about a minute's work at most, as it is
@@ -77,13 +81,25 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Number of symbols; default: the largest seen plus one.
     vocabulary : list, optional
         Labels of the symbols; default: learned, where symbols are strings.
-    unseen : "error" or "missing"
-        What a symbol is that was not there when the model was fitted.
+    unseen : "error", "missing" or "rare"
+        What a symbol is that was not there when the model was fitted: a mistake, a missing
+        observation, or as improbable as the symbols seen once suggest (Good-Turing).
     characters : bool
         Read strings symbol by symbol: data is one string, or a list of them, a sequence each.
     algorithm : "viterbi" or "map"
         How `predict` and `decode` choose states.
-    random_state : int, optional
+    params : str
+        What is learned, by hmmlearn's letters: "s"tart, "t"ransitions, "e"missions.  What is left
+        out stays as it was set.
+    init_params : str, optional
+        What starts from the data, by the same letters; the rest starts where it was set, or where
+        it stood.  Default: all that was not set by hand.
+    startprob_prior, transmat_prior, emissionprob_prior : float or array, optional
+        Parameters of Dirichlet priors; 1 is none.
+    implementation : "scaling" or "log"
+        Arithmetic of the answers: scaled probabilities, which fall back to logarithms where they
+        underflow, or logarithms all the way.
+    random_state : int or Generator, optional
         Seed: the same gives the same model, for any number of threads.
     verbose : bool
         Print the objective to standard error while it falls.
@@ -91,12 +107,14 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     startprob_, transmat_, emissionprob_
-        The probabilities, (K,), (K, K) and (K, N); states by prevalence.
+        The probabilities, (K,), (K, K) and (K, N); states by prevalence.  They can be set: where
+        all three are, the model needs no fit; where some are, fit starts there, zeros stay zeros,
+        and states keep their order.
     model_, counts_
         The `HMM`, and the `Cooccurrence` that it was learned from.
     fit_, pair_fit_
         How the model was learned, with its history: the last step, and the one from pairs; the
-        two are the same where nothing was refined.
+        two are the same where nothing was refined, and the second is None where none was needed.
     converged_, n_iter_, monitor_
         Whether the stop rule of the last step was met, passes made, both with the history.
 
@@ -108,9 +126,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    model_: HMM
     fit_: Fit
-    pair_fit_: PairFit
+    pair_fit_: Fit | None
 
     def __init__(
         self,
@@ -120,19 +137,25 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         combine: Combine = "tied",
         volume: str | Volume = "logdet",
         penalty: float | Literal["auto"] | None = None,
-        max_iter: int = 3000,
+        max_iter: int | None = None,
         n_iter: int | None = None,
         tol: float = 1e-3,
         n_init: int = 1,
-        smoothing: float = 0.1,
+        smoothing: float | None = None,
         refine: bool | Literal["auto"] = "auto",
         sparsity: float = 0.0,
         n_features: int | None = None,
         vocabulary: Iterable[Any] | None = None,
-        unseen: Unseen = "error",
+        unseen: Literal["error", "missing", "rare"] = "error",
         characters: bool = False,
         algorithm: Literal["viterbi", "map"] = "viterbi",
-        random_state: int | None = None,
+        params: str = "ste",
+        init_params: str | None = None,
+        startprob_prior: Any = None,
+        transmat_prior: Any = None,
+        emissionprob_prior: Any = None,
+        implementation: Literal["scaling", "log"] = "scaling",
+        random_state: Any = None,
         verbose: bool = False,
     ):
         self.n_components = n_components
@@ -152,17 +175,41 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.unseen = unseen
         self.characters = characters
         self.algorithm = algorithm
+        self.params = params
+        self.init_params = init_params
+        self.startprob_prior = startprob_prior
+        self.transmat_prior = transmat_prior
+        self.emissionprob_prior = emissionprob_prior
+        self.implementation = implementation
         self.random_state = random_state
         self.verbose = verbose
 
     # -- learning ----------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, lengths: Iterable[int] | None = None) -> PairwiseHMM:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        lengths: Iterable[int] | None = None,
+        *,
+        states: Any = None,
+        sample_weight: Any = None,
+    ) -> PairwiseHMM:
         """Count the pairs of ``X`` and learn from them.
 
         ``fit(X, lengths)`` as in hmmlearn, or ``fit(X, lengths=lengths)``, as pipelines need.
+
+        Parameters
+        ----------
+        X, y, lengths
+            The sequences, as `Sequences.of` reads them.
+        states : array, (T,), or one per sequence, optional
+            States that are known, -1 where they are not.
+        sample_weight : array, (S,), optional
+            How often each sequence counts.
         """
-        return self._learn(self._sequences(X, _lengths(y, lengths)), self.refine)
+        data = self._sequences(X, lengths_of(y, lengths))
+        return self._learn(data, self.refine, states=states, weights=sample_weight)
 
     def fit_counts(self, counts: Cooccurrence) -> PairwiseHMM:
         """Learn from pair counts; no sequence is needed, and nothing is refined."""
@@ -175,7 +222,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
         From pairs alone: the data that came before is no longer there to be read.
         """
-        counts = count_pairs(self._sequences(X, _lengths(y, lengths)), lags=self.lags)
+        counts = count_pairs(self._sequences(X, lengths_of(y, lengths)), lags=self.lags)
         if not hasattr(self, "counts_"):
             return self.fit_counts(counts)
         counts = self.counts_ + counts
@@ -183,14 +230,19 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _sequences(self, X: Any, lengths: Iterable[int] | None) -> Sequences:
         given = self._given(X, lengths)
-        return Sequences.of(*given, vocabulary=self.vocabulary, n_symbols=self.n_features)
+        return Sequences.of(
+            *given, vocabulary=self.vocabulary, n_symbols=self.__dict__["n_features"]
+        )
 
     def _learn(
         self,
         data: Sequences | Cooccurrence,
         refine: bool | Literal["auto"],
         start: HMM | None = None,
+        states: Any = None,
+        weights: Any = None,
     ) -> PairwiseHMM:
+        check_choice(("error", "missing", "rare"), unseen=self.unseen)
         fit = pairwise(
             data,
             self.n_components if start is None else start.n_components,
@@ -198,6 +250,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             combine=self.combine,
             volume=self.volume,
             penalty=self.penalty,
+            weights=weights,
+            known=self._known(states),
             max_iter=self.max_iter if self.n_iter is None else self.n_iter,
             tol=self.tol,
             n_init=self.n_init,
@@ -210,24 +264,11 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         )
         # Together, and last: a fit that fails leaves what was there.
         self.counts_, self.pair_fit_, self.fit_ = fit.counts, fit.pairs, fit.last
-        self.model_ = fit.model
+        self._model, self._set_since = fit.model, {}
         self.n_features_in_ = 1
+        if not fit.converged:
+            warn(_not_converged(fit), ConvergenceWarning)
         return self
-
-    @property
-    def startprob_(self) -> Floats:
-        """Probability of each state at the start, (K,)."""
-        return self._fitted().startprob
-
-    @property
-    def transmat_(self) -> Floats:
-        """Transition probabilities, (K, K), from row to column."""
-        return self._fitted().transmat
-
-    @property
-    def emissionprob_(self) -> Floats:
-        """Emission probabilities, (K, N)."""
-        return self._fitted().emissionprob
 
     @property
     def vocabulary_(self) -> tuple[Any, ...] | None:
@@ -251,94 +292,13 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Convergence under hmmlearn's names."""
         self._fitted()
         if isinstance(self.fit_, RefinedFit):
-            n = float(self.fit_.length)
+            n = self.fit_.length
+        elif isinstance(self.fit_, PairwiseFit):  # all states were known
+            n = float(self.counts_.symbol_counts.sum())
         else:
             n = self.counts_.n_pairs(min(self.counts_.lags))
         history = tuple(-n * step.objective for step in self.fit_.history)
         return Monitor(history, self.n_iter_, self.converged_, self.tol)
-
-    # -- answers -----------------------------------------------------------------------------
-
-    def score(self, X: Any, y: Any = None, lengths: Iterable[int] | None = None) -> float:
-        """log P(X), the sum over all sequences."""
-        given = self._given(X, _lengths(y, lengths))
-        return self._fitted().log_likelihood(*given, self.unseen)
-
-    def score_samples(
-        self, X: Any, y: Any = None, lengths: Iterable[int] | None = None
-    ) -> tuple[float, Floats]:
-        """log P(X) and the posteriors of the states, (T, K)."""
-        data = self._read(X, _lengths(y, lengths))
-        return self.model_.log_likelihood(data), self.model_.posterior(data)
-
-    def predict_proba(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
-        """Posteriors of the states, (T, K)."""
-        return self._fitted().posterior(*self._given(X, lengths), self.unseen)
-
-    def decode(
-        self,
-        X: Any,
-        lengths: Iterable[int] | None = None,
-        algorithm: Literal["viterbi", "map"] | None = None,
-    ) -> tuple[float, Ints]:
-        """(log P(states, X), states)."""
-        chosen = self.algorithm if algorithm is None else algorithm
-        return self._fitted().decode(*self._given(X, lengths), self.unseen, algorithm=chosen)
-
-    def predict(self, X: Any, lengths: Iterable[int] | None = None) -> Ints:
-        """The states, (T,)."""
-        return self.decode(X, lengths)[1]
-
-    def filter(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
-        """P(state | symbols so far), (T, K): no look-ahead."""
-        return self._fitted().filter(*self._given(X, lengths), self.unseen)
-
-    def forecast(self, X: Any, lengths: Iterable[int] | None = None, *, steps: int = 1) -> Floats:
-        """Probabilities of the next symbols, (steps, N), or (S, steps, N) with lengths."""
-        return self._fitted().forecast(*self._given(X, lengths), self.unseen, steps=steps)
-
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, Ints]:
-        """Draw one sequence: symbols, (n, 1) as hmmlearn gives them, and states, (n,)."""
-        seed = self.random_state if random_state is None else random_state
-        symbols, states = self._fitted().sample(n_samples, seed)
-        return symbols[:, None], states
-
-    def get_stationary_distribution(self) -> Floats:
-        """The distribution of states that the chain keeps, (K,)."""
-        return self._fitted().stationary()
-
-    def to_frame(self, what: HMMTable) -> Any:
-        """The "start", "transitions" or "emissions" as a pandas data frame: see `HMM.to_frame`."""
-        return self._fitted().to_frame(what)
-
-    def aic(self, X: Any, lengths: Iterable[int] | None = None) -> float:
-        """Akaike's criterion on ``X``; smaller is better."""
-        return 2 * self._n_parameters() - 2 * self.score(X, lengths)
-
-    def bic(self, X: Any, lengths: Iterable[int] | None = None) -> float:
-        """The Bayesian information criterion on ``X``; smaller is better."""
-        data = self._read(X, lengths)
-        return float(np.log(len(data.symbols))) * self._n_parameters() - 2 * self.score(data)
-
-    def _n_parameters(self) -> int:
-        k, n = self._fitted().emissionprob.shape
-        return int((k - 1) + k * (k - 1) + k * (n - 1))
-
-    def _read(self, X: Any, lengths: Iterable[int] | None) -> Sequences:
-        return self._fitted().encode(*self._given(X, lengths), self.unseen)
-
-    def _given(self, X: Any, lengths: Any) -> tuple[Any, Any]:
-        """Data and lengths as they are, or strings as sequences of characters."""
-        return (
-            (Sequences.of(X, lengths, characters=True), None) if self.characters else (X, lengths)
-        )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
-
-    def _fitted(self) -> HMM:
-        check_is_fitted(self)
-        return self.model_
 
     def __sklearn_tags__(self) -> Any:
         """Symbols are categories, a column of them; missing ones are welcome."""
@@ -346,13 +306,6 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _lengths(second: Any, lengths: Any) -> Any:
-    """hmmlearn has lengths where scikit-learn has y: either will do, but not both."""
-    if second is not None and lengths is not None:
-        raise ValueError("lengths are given twice")
-    return second if lengths is None else lengths
 
 
 def _with_symbols(model: HMM, counts: Cooccurrence) -> HMM:
@@ -367,6 +320,14 @@ def _with_symbols(model: HMM, counts: Cooccurrence) -> HMM:
         places = np.array([where[label] for label in model.vocabulary])
     emission[:, places] = model.emissionprob
     return HMM(model.startprob, model.transmat, emission, counts.vocabulary)
+
+
+def _not_converged(fit: PairwiseFit) -> str:
+    step, what = ("refinement", "data") if fit.refined else ("the pair estimate", "pairs")
+    return (
+        f"{step} did not converge in {fit.last.n_iter} passes over the {what}: raise max_iter "
+        "(or tol, if the fit need not be so close); the model is the best so far"
+    )
 
 
 def _print_progress(step: Progress) -> None:

@@ -74,7 +74,7 @@ def pair_counts(
     lags = sorted({checked_lag(lag) for lag in (lags if np.iterable(lags) else [lags])})
     if not lags:
         raise ValueError("lags is empty: give at least one, such as (1,)")
-    weighing = None if weights is None else _checked_weights(weights, data.lengths)
+    weighing = None if weights is None else checked_weights(weights, data.lengths)
     count = _dense_counts if data.n_symbols <= LARGEST_DENSE else _sparse_counts
     first = data.symbols[data.offsets[:-1]]
     known = first >= 0
@@ -185,7 +185,8 @@ def _weighed_pairs(
     return matrix, np.bincount(symbols[seen], each[seen], n)
 
 
-def _checked_weights(weights: Any, lengths: Ints) -> Floats:
+def checked_weights(weights: Any, lengths: Ints) -> Floats:
+    """One weight per sequence, (S,), none below zero."""
     array = as_floats("weights", weights)
     n = len(lengths)
     if array.shape != (n,):

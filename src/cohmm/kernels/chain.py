@@ -197,6 +197,7 @@ def smooth_blocks(
     backward_out: Floats,
     log_prob: Floats,
     lost: Ints,
+    weights: Floats,
     counts: tuple[Floats, Floats, Floats] | None,
     out: Floats | None,
     best: Ints | None,
@@ -206,8 +207,9 @@ def smooth_blocks(
     ``counts``, where it is not None, is a tuple of three arrays to add to, with padded
     columns: expected starts, expected transitions *before* they are multiplied by the
     transition probabilities, and expected emissions (one row per symbol, the last for the
-    missing).  ``out``, where it is not None, takes the posterior of every symbol, (T, K),
-    and ``best`` the first of its most probable states, (T,).
+    missing), each as often as ``weights``, (S,), says for its sequence.  ``out``, where it is
+    not None, takes the posterior of every symbol, (T, K), and ``best`` the first of its most
+    probable states, (T,).
     """
     width = trans.shape[1]
     n_states = trans.shape[0]
@@ -222,6 +224,7 @@ def smooth_blocks(
     for b in range(part[0], part[1]):
         block = blocks[b]
         first, last, left, right = block[0], block[1], block[2], block[3]
+        weight = weights[block[4]]
         log_prob[b], lost[b] = _filter_block(
             lanes, symbols, block, start, trans, emit, forward, row, predicted, filtered[1:], 0.0
         )
@@ -248,7 +251,7 @@ def smooth_blocks(
             factor = 1.0 / total
             if t < n:  # the step from t to t + 1, now that its scale is known
                 for k in range(width):
-                    weighted[t + 1, k] *= factor
+                    weighted[t + 1, k] *= factor * weight
             if t == 0:
                 break
             scale(lanes, predicted, factor)
@@ -260,12 +263,12 @@ def smooth_blocks(
             if counts is not None:
                 emitted = counts[2][symbols[first + t - 1]]
                 for k in range(width):
-                    emitted[k] += predicted[k]
+                    emitted[k] += weight * predicted[k]
             likelihood_step(lanes, row, back, emit, symbols[first + t - 1], weighted[t])
         if left >= 0:
             backward_out[left] = row
         if counts is not None and lost[b] < 0:
             if left < 0:
                 for k in range(width):  # predicted still holds the first symbol's posterior
-                    counts[0][k] += predicted[k]
+                    counts[0][k] += weight * predicted[k]
             _add_outer_products(filtered, weighted, 2 if left < 0 else 1, n + 1, counts[1])

@@ -42,3 +42,20 @@ def smoothed(
     transmat = (1 - share) * model.transmat + share * prevalence / prevalence.sum()
     emission = (1 - share) * model.emissionprob + share * frequency / frequency.sum()
     return HMM(stationary_distribution(transmat), transmat, emission, model.vocabulary)
+
+
+def keeping(before: HMM, after: HMM, learned: str = "ste") -> HMM:
+    """``after`` with the zeros of ``before``, and with its tables that were not ``learned``."""
+
+    def one(letter: str, old: Floats, new: Floats) -> Floats:
+        if letter not in learned:
+            return old
+        new = np.where(old > 0, new, 0.0)
+        return np.asarray(new / new.sum(axis=-1, keepdims=True))
+
+    return HMM(
+        one("s", before.startprob, after.startprob),
+        one("t", before.transmat, after.transmat),
+        one("e", before.emissionprob, after.emissionprob),
+        after.vocabulary,
+    )

@@ -15,7 +15,6 @@ from cohmm.data.sequences import Unseen
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Fit
-from cohmm.learn.pairs.pair_fit import PairFit
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.model.hmm import HMM
 
@@ -23,12 +22,15 @@ from cohmm.model.hmm import HMM
 class FittedHMM(Protocol):
     """A `PairwiseHMM` that was fitted."""
 
-    model_: HMM
     fit_: Fit
-    pair_fit_: PairFit
+    pair_fit_: Any
     counts_: Cooccurrence
     unseen: Unseen
     random_state: Any
+
+    @property
+    def model_(self) -> HMM:
+        """The model."""
 
 
 class FittedTopics(Protocol):

@@ -69,6 +69,15 @@ def check_choice(allowed: tuple[Any, ...], **options: Any) -> None:
             raise ValueError(f"{name} must be one of {text}, not {value!r}")
 
 
+def check_learned(learned: Any, name: str = "learned") -> None:
+    """Some of the letters s, t and e."""
+    if not isinstance(learned, str) or set(learned) - set("ste"):
+        raise ValueError(
+            f"{name} must be made of the letters 's' (start), 't' (transitions) and "
+            f"'e' (emissions), such as 'ste', not {learned!r}"
+        )
+
+
 def check_seed(**options: Any) -> None:
     """Whole numbers, from which the same random numbers follow, or NumPy's own generators."""
     for name, value in options.items():

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from cohmm import storage
-from cohmm.data.sequences import Sequences, Unseen
+from cohmm.data.sequences import RARE, Sequences, Unseen, check_unseen
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, label_array
 from cohmm.kernels.compiled import Floats, Ints
@@ -21,6 +21,7 @@ from cohmm.model.matching import Distance, match_rows, total_variation
 from cohmm.model.probabilities import probabilities
 from cohmm.model.sampling import generator, sample
 from cohmm.model.stationary import stationary_distribution, transition_power
+from cohmm.model.surprise import surprise
 from cohmm.model.tables import Tables, log_tables, probability_tables
 
 
@@ -123,6 +124,14 @@ class HMM:
         self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
     ) -> Sequences:
         """The data as `Sequences` of this model's symbols."""
+        check_unseen(unseen)
+        return self._encoded(y, lengths, unseen)
+
+    def encode_rare(self, y: Any, lengths: Iterable[int] | None = None) -> Sequences:
+        """As `encode`, in the symbols of `cohmm.model.rare.with_rare`: what is unknown is N."""
+        return self._encoded(y, lengths, RARE)
+
+    def _encoded(self, y: Any, lengths: Iterable[int] | None, unseen: str) -> Sequences:
         size = self.n_symbols if self.vocabulary is None else None
         return Sequences._of_known(y, lengths, self.vocabulary, size, unseen)
 
@@ -141,13 +150,29 @@ class HMM:
         """log P(y), the sum over all sequences; -inf where it is impossible."""
         return float(self.log_likelihoods(y, lengths, unseen).sum())
 
+    def surprise(
+        self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
+    ) -> Floats:
+        """-log P(symbol at t | symbols before it), (T,): which symbols nobody expected.
+
+        0 where a symbol is missing; infinite where it is impossible, after which it is passed
+        over.
+
+        >>> HMM([1, 0], [[0, 1], [1, 0]], [[.5, .5], [0, 1]]).surprise([0, 1, 1]).round(2).tolist()
+        [0.69, 0.0, 0.69]
+        """
+        data = self.encode(y, lengths, unseen)
+        return surprise(
+            self.startprob, self.transmat, self.emissionprob, data.symbols, data.offsets
+        )
+
     def filter(
         self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"
     ) -> Floats:
         """P(state at t | symbols up to t), (T, K): no look-ahead."""
         data = self.encode(y, lengths, unseen)
         result = inference.forward(self._tables, data.symbols, data.offsets, keep=True)
-        self._check_possible(data, result.lost)
+        self.check_possible(data, result.lost)
         return cast(Floats, result.filtered)
 
     def posterior(
@@ -156,7 +181,7 @@ class HMM:
         """P(state at t | all symbols of the sequence), (T, K)."""
         data = self.encode(y, lengths, unseen)
         result = inference.smooth(self._tables, data.symbols, data.offsets, keep=True)
-        self._check_possible(data, result.lost)
+        self.check_possible(data, result.lost)
         return cast(Floats, result.posterior)
 
     def expected_counts(
@@ -168,7 +193,7 @@ class HMM:
         """
         data = self.encode(y, lengths, unseen)
         result = inference.smooth(self._tables, data.symbols, data.offsets, count=True)
-        self._check_possible(data, result.lost)
+        self.check_possible(data, result.lost)
         return float(result.log_prob.sum()), cast(inference.Counts, result.counts)
 
     def decode(
@@ -201,10 +226,10 @@ class HMM:
         data = self.encode(y, lengths, unseen)
         if algorithm == "viterbi":
             states, lost = decoding.viterbi(self._logs, data.symbols, data.offsets)
-            self._check_possible(data, lost)
+            self.check_possible(data, lost)
         elif algorithm == "map":
             result = inference.smooth(self._tables, data.symbols, data.offsets, best=True)
-            self._check_possible(data, result.lost)
+            self.check_possible(data, result.lost)
             states = cast(Ints, result.best)
         else:
             raise ValueError(f"algorithm must be 'viterbi' or 'map', not {shown(algorithm)}")
@@ -226,7 +251,7 @@ class HMM:
             raise ValueError(f"steps must be a whole number from 1, not {shown(steps)}")
         data = self.encode(y, lengths, unseen)
         result = inference.forward(self._tables, data.symbols, data.offsets)
-        self._check_possible(data, result.lost)
+        self.check_possible(data, result.lost)
         ahead = np.empty((steps, *result.last.shape))
         row = result.last
         for step in range(steps):
@@ -235,27 +260,41 @@ class HMM:
         symbols = (ahead @ self.emissionprob).swapaxes(0, 1)
         return symbols if lengths is not None or len(data) > 1 else symbols[0]
 
-    def _check_possible(self, data: Sequences, lost: Ints) -> None:
+    def check_possible(self, data: Sequences, lost: Ints, where: str = "") -> None:
+        """Refuse data of which ``lost``, (S,), says where it became impossible; -1 is nowhere."""
         if not (lost >= 0).any():
             return
         position = int(lost[np.argmax(lost >= 0)])
         code = int(data.symbols[position])
-        label = code if self.vocabulary is None else self.vocabulary[code]
+        label = code if self.vocabulary is None or code < 0 else self.vocabulary[code]
         raise ImpossibleObservation(
-            f"symbol {shown(label)} at {data.place_of(position)} has probability zero, given what "
-            "comes before it: the model cannot have produced this sequence"
+            f"symbol {shown(label)} at {data.place_of(position)}{where} has probability zero, "
+            "given what comes before it: the model cannot have produced this sequence"
         )
 
     # -- answers about the model -------------------------------------------------------------
 
-    def sample(self, n: int, random_state: Any = None) -> tuple[np.ndarray, Ints]:
-        """Draw one sequence: (n symbols, n states); symbols are labels where there are any."""
+    def sample(
+        self, n: int, random_state: Any = None, currstate: int | None = None
+    ) -> tuple[np.ndarray, Ints]:
+        """Draw one sequence: (n symbols, n states); symbols are labels where there are any.
+
+        ``currstate`` is the state of the first symbol; default: drawn from ``startprob``.
+        """
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
             raise ValueError(
                 f"the number of symbols to draw must be a whole number from 1, not {shown(n)}"
             )
+        first = self.startprob
+        if currstate is not None:
+            if currstate not in range(self.n_components):
+                raise ValueError(
+                    f"currstate must be a state, from 0 to {self.n_components - 1}, "
+                    f"not {shown(currstate)}"
+                )
+            first = np.eye(self.n_components)[currstate]
         symbols, states = sample(
-            self.startprob, self.transmat, self.emissionprob, int(n), generator(random_state)
+            first, self.transmat, self.emissionprob, int(n), generator(random_state)
         )
         if self.vocabulary is not None:
             return label_array(self.vocabulary)[symbols], states

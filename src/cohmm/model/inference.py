@@ -11,6 +11,9 @@ sequence in which it did is repeated in logarithms.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +28,19 @@ from cohmm.model.tables import Tables, log_tables
 GROUPS = 8  # independent sets of expected counts
 GROUP_BYTES = 2**28
 FAINT = 1e-200
+
+
+_in_logarithms: ContextVar[bool] = ContextVar("in_logarithms", default=False)
+
+
+@contextmanager
+def in_logarithms(wanted: bool = True) -> Iterator[None]:
+    """Repeat every sequence in logarithms, as if scaling had lost it: slow, to compare with."""
+    before = _in_logarithms.set(wanted)
+    try:
+        yield
+    finally:
+        _in_logarithms.reset(before)
 
 
 class Counts(NamedTuple):
@@ -87,13 +103,14 @@ def forward(
     joints.settle(range(len(given)), given, found, lambda j: blocks(right_of[j], right_of[j] + 1))
 
     totals, places = cut.by_sequence(log_prob, lost, n)
-    hard = places >= 0
+    hard = places >= (-1 if _in_logarithms.get() else 0)
     faded = np.unique(cut.blocks[lost == chain.FADED, 4])
     faded = faded[~hard[faded]]
     if keep:  # what is negligible in the end may have mattered on the way
         hard[faded] = True
     elif len(faded):
-        hard[faded] = _smooth_scaled(tables, *_pick(symbols, offsets, faded)).lost >= 0
+        picked = _pick(symbols, offsets, faded)
+        hard[faded] = _smooth_scaled(tables, *picked, np.ones(len(faded))).lost >= 0
     for s in np.flatnonzero(hard):
         logs = logs or log_tables(tables)
         piece = symbols[offsets[s] : offsets[s + 1]]
@@ -142,22 +159,29 @@ def smooth(
     keep: bool = False,
     count: bool = False,
     best: bool = False,
+    weights: Floats | None = None,
     logs: Tables | None = None,
 ) -> Smoothed:
     """Forward-backward over all sequences: posteriors (``keep``), expected counts (``count``).
 
     With ``best`` the most probable state of every symbol, which needs no posteriors in memory.
+    A sequence is counted as often as ``weights``, (S,), says.
     """
-    result = _smooth_scaled(tables, symbols, offsets, keep, count, best)
+    weights = np.ones(len(offsets) - 1) if weights is None else weights
+    result = _smooth_scaled(tables, symbols, offsets, weights, keep, count, best)
+    if _in_logarithms.get():
+        result = result._replace(lost=np.maximum(result.lost, 0))
     if not (result.lost >= 0).any():
         return result
-    return _smooth_with_logs(tables, logs or log_tables(tables), symbols, offsets, result, count)
+    logs = logs or log_tables(tables)
+    return _smooth_with_logs(tables, logs, symbols, offsets, weights, result, count)
 
 
 def _smooth_scaled(
     tables: Tables,
     symbols: Ints,
     offsets: Ints,
+    weights: Floats,
     keep: bool = False,
     count: bool = False,
     best: bool = False,
@@ -183,7 +207,7 @@ def _smooth_scaled(
         chain.smooth_blocks(
             tables.lanes, symbols, cut.blocks, (first, stop), tables.start, tables.trans,
             tables.back, tables.emit, ahead, behind, ahead_found, behind_found, log_prob, lost,
-            groups[group] if count else None, posterior, states,
+            weights, groups[group] if count else None, posterior, states,
         )  # fmt: skip
 
     def forward_block(first: int, stop: int) -> None:
@@ -250,7 +274,13 @@ def _sum_counts(tables: Tables, groups: list[tuple[Floats, Floats, Floats]]) -> 
 
 
 def _smooth_with_logs(
-    tables: Tables, logs: Tables, symbols: Ints, offsets: Ints, result: Smoothed, count: bool
+    tables: Tables,
+    logs: Tables,
+    symbols: Ints,
+    offsets: Ints,
+    weights: Floats,
+    result: Smoothed,
+    count: bool,
 ) -> Smoothed:
     """Repeat in logarithms what the scaled recursion lost, and count the rest by themselves."""
     log_prob, places, posterior, counts, states = result
@@ -260,7 +290,7 @@ def _smooth_with_logs(
             counts = _sum_counts(tables, [_empty_counts(tables)])
         else:
             rest = _pick(symbols, offsets, np.flatnonzero(~hard))
-            counts = _smooth_scaled(tables, *rest, count=True).counts
+            counts = _smooth_scaled(tables, *rest, weights[~hard], count=True).counts
     for s in np.flatnonzero(hard):
         piece = symbols[offsets[s] : offsets[s + 1]]
         ahead, log_prob[s], place = _log_forward(logs, piece, True)
@@ -274,12 +304,14 @@ def _smooth_with_logs(
         if states is not None:
             states[offsets[s] : offsets[s + 1]] = _normalised(ahead + behind).argmax(axis=1)
         if counts is not None:
-            emissions = np.zeros((len(tables.emit), tables.n_states))
+            k = tables.n_states
+            starts, transitions = np.zeros(k), np.zeros((k, k))
+            emissions = np.zeros((len(tables.emit), k))
             log_chain.add_log_counts(
-                piece, logs.trans, logs.emit, ahead, behind,
-                counts.starts, counts.transitions, emissions,
-            )  # fmt: skip
-            counts.emissions[...] += emissions[:-1].T
+                piece, logs.trans, logs.emit, ahead, behind, starts, transitions, emissions
+            )
+            for total, one in zip(counts, (starts, transitions, emissions[:-1].T), strict=True):
+                total += weights[s] * one
     return Smoothed(log_prob, places, posterior, counts, states)
 
 

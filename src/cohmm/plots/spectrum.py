@@ -90,6 +90,8 @@ def _spectrum(value: Any) -> tuple[Spectrum, int]:
     if isinstance(value, Spectrum):
         return value, value.n_detectable
     if (hmm := as_fitted_hmm(value)) is not None:
+        if not isinstance(getattr(hmm, "pair_fit_", None), PairFit):
+            raise ValueError("this model was not learned from pairs alone: give counts of pairs")
         return hmm.pair_fit_.spectrum, hmm.model_.n_components
     if isinstance(value, PairFit):
         return value.spectrum, value.model.n_components

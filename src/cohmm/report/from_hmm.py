@@ -30,7 +30,9 @@ def hmm_material(
     """Read sequences by an `HMM`; see `cohmm.report.report_hmm`."""
     estimator = as_fitted_hmm(model)
     hmm: HMM = model if estimator is None else estimator.model_  # type: ignore[assignment]
-    unseen: Unseen = "error" if estimator is None else estimator.unseen
+    unseen: Unseen = "error" if getattr(estimator, "unseen", "error") == "error" else "missing"
+    if not hasattr(estimator, "fit_"):  # a model whose parameters were set by hand
+        estimator = None
     named = checked_labels(labels, hmm.n_components, model_key(hmm.emissionprob))
     prevalence = hmm.stationary()
     survey: Survey | None = None
@@ -104,7 +106,9 @@ def _learning(model: FittedHMM | None) -> list[Item]:
 def _traces(model: FittedHMM | None) -> tuple[Any, ...]:
     if model is None:
         return ()
-    steps = [("Objective, passes over the pairs", model.pair_fit_.history)]
+    steps = []
+    if model.pair_fit_ is not None:
+        steps.append(("Objective, passes over the pairs", model.pair_fit_.history))
     if model.fit_ is not model.pair_fit_:
         steps.append(("Objective, passes over the data", model.fit_.history))
     return tuple(trace(name, history) for name, history in steps if len(history) > 1)

@@ -412,8 +412,11 @@ def test_the_evidence_is_read_so_often_and_no_more() -> None:
         assert not found.converged
         best = min(reports, key=lambda seen: seen[1])
         assert best == reports[-1]
-        assert -found.model.log_likelihood(data) / 2000 == pytest.approx(best[1])
-        laws.close(found.visited, found.model.posterior(data).mean(axis=0), 1e-9)
+        # An EM step comes after the last pass: it needs none of its own.
+        assert -found.model.log_likelihood(data) / 2000 < best[1] - 1e-9
+    found = ascend(target, start, passes=6, max_iter=300, tol=1e-3)
+    assert found.converged
+    laws.close(found.visited, found.model.posterior(data).mean(axis=0), 1e-9)
 
 
 def test_small_entries_that_would_gain_are_revived() -> None:
@@ -475,7 +478,9 @@ def test_a_round_spoilt_by_revival_is_not_the_end(
     k, n = rough.emissionprob.shape
     full = refine(rough, data, smoothing=0.0, random_state=0)
     alike = HMM(np.full(k, 1 / k), np.full((k, k), 1 / k), np.full((k, n), 1 / n))
-    monkeypatch.setattr("cohmm.learn.sequences.ascent.revived", lambda model, counts: alike)
+    monkeypatch.setattr(
+        "cohmm.learn.sequences.ascent.revived", lambda model, counts, learned: alike
+    )
     rng = np.random.default_rng(0)
     target = Target(
         SequenceLikelihood(data), 20_000, 1.0, 1 / 20_000, Prior(),

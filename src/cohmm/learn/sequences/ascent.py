@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.sequences.em_step import ALL, PseudoCounts, maximised
 from cohmm.learn.sequences.likelihood import Likelihood, visits
 from cohmm.learn.sequences.quasi_newton import Evaluated, minimise
 from cohmm.learn.sequences.square_roots import SquareRoots
@@ -48,6 +49,8 @@ class Prior(NamedTuple):
     """Pseudo-counts of the first states."""
     emissions: Sparsity = Sparsity()
     transitions: Sparsity = Sparsity()
+    counted: PseudoCounts = PseudoCounts()
+    """What is counted before the data is seen; nothing where a probability is zero."""
 
     def log_density(self, model: HMM) -> float:
         """Up to a constant."""
@@ -55,15 +58,28 @@ class Prior(NamedTuple):
         total += self.transitions.log_density(model.transmat)
         if np.any(self.starts):
             total += float(np.sum(self.starts * np.log(np.maximum(model.startprob, TINY))))
-        return total
+        return total + self.counted.log_density(model)
 
     def added_to(self, counts: Counts, model: HMM, share: float) -> Counts:
         """Counts per symbol or window, of which the prior's are a ``share``."""
+        starts, transitions, emissions = self.counted.possible(model)
         return Counts(
-            counts.starts + share * self.starts,
-            counts.transitions + share * self.transitions.pseudo_counts(model.transmat),
-            counts.emissions + share * self.emissions.pseudo_counts(model.emissionprob),
+            counts.starts + share * (self.starts + starts),
+            counts.transitions
+            + share * (self.transitions.pseudo_counts(model.transmat) + transitions),
+            counts.emissions
+            + share * (self.emissions.pseudo_counts(model.emissionprob) + emissions),
         )
+
+    @property
+    def takes_away(self) -> bool:
+        """Whether a pseudo-count is below zero, so that the density has no maximum."""
+        return any(np.any(np.asarray(pseudo) < 0) for pseudo in self.counted)
+
+    @property
+    def is_dirichlet(self) -> bool:
+        """Whether nothing is taken away from what is counted: then EM steps never go down."""
+        return self.emissions.weight == 0 and self.transitions.weight == 0
 
 
 class Target(NamedTuple):
@@ -78,6 +94,8 @@ class Target(NamedTuple):
     prior: Prior
     windows: Callable[[], Ints]
     """Draws windows, (n, width), for the curvature."""
+    learned: str = ALL
+    """Which of start, transitions and emissions, by their first letters; the rest stay."""
 
 
 class Ascent(NamedTuple):
@@ -113,6 +131,8 @@ def ascend(
     """
     enough = tol * n_parameters(model) / target.units
     climb = _Climb(target, model, report)
+    if target.prior.takes_away:
+        return _em_steps(climb, max_iter, enough)
     gains: list[float] = []
     revive = True
     while climb.used < max_iter:
@@ -168,14 +188,31 @@ class _Climb:
         return evaluated
 
     def end(self, *, converged: bool) -> Ascent:
-        return Ascent(self.best.model, converged, self.used, self.best.visited)
+        best, target = self.best, self.target
+        model = best.model
+        if not converged and target.prior.is_dirichlet:  # an EM step costs nothing, and gains
+            model = maximised(model, best.counts, target.learned)
+        return Ascent(model, converged, self.used, best.visited)
+
+
+def _em_steps(climb: _Climb, max_iter: int, enough: float) -> Ascent:
+    """Plain EM steps, until one changes the log-likelihood by less than ``enough``."""
+    target, at = climb.target, climb.best
+    while True:
+        model = maximised(at.model, at.counts, target.learned)
+        if climb.used >= max_iter:
+            return Ascent(model, False, climb.used, at.visited)
+        after = climb.evaluate(model)
+        if abs(after.objective - at.objective) < enough:
+            return Ascent(after.model, True, climb.used, after.visited)
+        at = after
 
 
 def _round(climb: _Climb, passes: int, tol: float, revive: bool) -> None:
     """Quasi-Newton steps from the best model so far, with a curvature of its own."""
     best, target = climb.best, climb.target
-    model = revived(best.model, best.counts) if revive else best.model
-    chart = SquareRoots.around(model, best.visited, target.start_weight)
+    model = revived(best.model, best.counts, target.learned) if revive else best.model
+    chart = SquareRoots.around(model, best.visited, target.start_weight, target.learned)
 
     def objective(point: Floats) -> tuple[float, Floats]:
         evaluated = climb.evaluate(chart.model(point))
@@ -195,8 +232,8 @@ def _left_to_gain(gains: list[float]) -> float:
     return CAUTION * gains[-1] ** 2 / (gains[-2] - gains[-1])
 
 
-def revived(model: HMM, counts: Counts) -> HMM:
-    """``model`` with more of the small entries whose growth raises the likelihood.
+def revived(model: HMM, counts: Counts, learned: str = ALL) -> HMM:
+    """``model`` with more of the small ``learned`` entries whose growth raises the likelihood.
 
     As much as Newton's step along the entry would give, with the curvature that it has if all
     occurrences of the symbol are alike, and `REVIVED` at most: more than that would cost what
@@ -213,7 +250,7 @@ def revived(model: HMM, counts: Counts) -> HMM:
 
     return HMM(
         model.startprob,
-        one(model.transmat, counts.transitions),
-        one(model.emissionprob, counts.emissions),
+        one(model.transmat, counts.transitions) if "t" in learned else model.transmat,
+        one(model.emissionprob, counts.emissions) if "e" in learned else model.emissionprob,
         model.vocabulary,
     )

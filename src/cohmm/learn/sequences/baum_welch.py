@@ -10,30 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cohmm.data.sequences import Sequences
-from cohmm.kernels.compiled import Floats
 from cohmm.learn.finish import by_prevalence
 from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.options import check_amounts, check_whole, needs_sequences
 from cohmm.learn.run import Record, learner
+from cohmm.learn.sequences.em_step import PseudoCounts, added, maximised
 from cohmm.model.hmm import HMM
-from cohmm.model.inference import Counts
 from cohmm.model.sampling import generator
-
-
-class PseudoCounts(NamedTuple):
-    """What every start, transition and emission is counted before the data is seen.
-
-    Dirichlet's density with parameters one larger, so that none is maximum likelihood.
-    """
-
-    start: float = 0.0
-    transition: float = 0.0
-    emission: float = 0.0
 
 
 @learner
@@ -126,7 +114,7 @@ def _run(
     best = model
     for n_iter in range(1, max_iter + 1):
         log_prob, counts = model.expected_counts(data)
-        objective = -(log_prob + _log_density(model, prior)) / n
+        objective = -(log_prob + prior.log_density(model)) / n
         gain = record.gain(objective)
         if gain >= 0:  # it falls short of that by rounding alone, at the end
             best = model
@@ -134,32 +122,5 @@ def _run(
         converged = gain * n < tol or gain <= 0
         if converged:
             break
-        model = _maximised(model, counts, prior)
+        model = maximised(model, added(counts, prior.possible(model)))
     return Fit(best, converged, tuple(record.history), (record.history[-1].objective,))
-
-
-def _maximised(model: HMM, counts: Counts, prior: PseudoCounts) -> HMM:
-    """The M step.  A state that was never visited keeps what it had."""
-
-    def one(count: Floats, pseudo: float, table: Floats) -> Floats:
-        count = count + pseudo * (table > 0)
-        total = count.sum(axis=-1, keepdims=True)
-        return np.asarray(np.where(total > 0, count / np.where(total > 0, total, 1.0), table))
-
-    return HMM(
-        one(counts.starts, prior.start, model.startprob),
-        one(counts.transitions, prior.transition, model.transmat),
-        one(counts.emissions, prior.emission, model.emissionprob),
-        model.vocabulary,
-    )
-
-
-def _log_density(model: HMM, prior: PseudoCounts) -> float:
-    tables = (model.startprob, model.transmat, model.emissionprob)
-    return float(
-        sum(
-            pseudo * np.log(table[table > 0]).sum()
-            for pseudo, table in zip(prior, tables, strict=True)
-            if pseudo > 0
-        )
-    )

@@ -6,7 +6,7 @@ The expected counts are EM's E step, and the gradient as well: d log P / d A = t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 from scipy.linalg import khatri_rao
@@ -14,9 +14,12 @@ from scipy.linalg import khatri_rao
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.finish import prevalence_of
+from cohmm.learn.sequences.labels import Labels
 from cohmm.learn.triples.triple_law import Products
+from cohmm.model import inference
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
+from cohmm.model.tables import probability_tables
 
 RIDGE = 1e-12  # so that a chain that falls into parts is no error
 
@@ -49,15 +52,49 @@ class Likelihood(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SequenceLikelihood:
-    """The likelihood of sequences, by forward-backward: O(K^2) per symbol."""
+    """The likelihood of sequences, by forward-backward: O(K^2) per symbol.
+
+    Parameters
+    ----------
+    data : Sequences
+        The evidence.
+    weights : array, (S,), optional
+        How often each sequence counts; once by default.
+    labels : Labels, optional
+        States that are known: the likelihood is then theirs too.
+    """
 
     data: Sequences
+    weights: Floats | None = None
+    labels: Labels | None = None
+
+    @property
+    def units(self) -> float:
+        """How many symbols there are, by weight."""
+        if self.weights is None:
+            return float(len(self.data.symbols))
+        return float(self.weights @ self.data.lengths)
 
     def expected(self, model: HMM) -> Expected:
         """One pass over the sequences."""
-        n = len(self.data.symbols)
-        log_likelihood, counts = model.expected_counts(self.data)
-        return Expected(log_likelihood / n, Counts(*(count / n for count in counts)))
+        data, labels = self.data, self.labels
+        emission = model.emissionprob if labels is None else labels.widened(model.emissionprob)
+        result = inference.smooth(
+            probability_tables(model.startprob, model.transmat, emission),
+            data.symbols if labels is None else labels.codes,
+            data.offsets,
+            count=True,
+            weights=self.weights,
+        )
+        model.check_possible(data, result.lost, "" if labels is None else " in the state given")
+        counts = cast(Counts, result.counts)
+        if labels is not None:
+            counts = counts._replace(emissions=labels.folded(counts.emissions))
+        log_likelihood = (
+            result.log_prob.sum() if self.weights is None else (self.weights @ result.log_prob)
+        )
+        n = self.units
+        return Expected(float(log_likelihood) / n, Counts(*(count / n for count in counts)))
 
 
 class LawOfWindows(Protocol):

@@ -12,18 +12,22 @@ it is slow convergence that is in the way, not local optima.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from cohmm.data.sequences import Sequences
+from cohmm.evidence.counting import checked_weights
 from cohmm.evidence.triples import MOST_SYMBOLS, Triples, triple_counts
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.finish import by_prevalence, smoothed
+from cohmm.learn.finish import by_prevalence, keeping, smoothed
 from cohmm.learn.fit import Callback, Fit
-from cohmm.learn.options import needs_sequences
+from cohmm.learn.options import check_choice, check_learned, needs_sequences
 from cohmm.learn.pairs.pair_fit import PRIOR_STARTS
 from cohmm.learn.run import Record, learner
 from cohmm.learn.sequences.ascent import Prior, Sparsity, Target, ascend, n_parameters
+from cohmm.learn.sequences.em_step import ALL, PseudoCounts
+from cohmm.learn.sequences.labels import Labels
 from cohmm.learn.sequences.likelihood import SequenceLikelihood, WindowLikelihood, visits
 from cohmm.learn.sequences.square_roots import sample_windows
 from cohmm.learn.triples.triple_law import TripleLaw
@@ -53,14 +57,14 @@ class RefinedFit(Fit):
         Log-likelihood gained since, nats per symbol, smoothing included.
     window_passes : int
         Passes over the triples; 0 where they would have saved nothing.
-    length : int
-        Symbols in the data, the missing included: which the objective is divided by.
+    length : float
+        Symbols in the data, the missing included, by weight: which the objective is divided by.
     """
 
     before: HMM = field(repr=False)
     gained: float
     window_passes: int
-    length: int
+    length: float
 
 
 @learner
@@ -69,6 +73,11 @@ def refine(
     data: Sequences,
     *,
     triples: Triples | None = None,
+    weights: Any = None,
+    states: Any = None,
+    learned: str = ALL,
+    prior: PseudoCounts | None = None,
+    as_given: bool = False,
     sparsity: float = 0.0,
     smoothing: float = 0.1,
     max_iter: int = MAX_ITER,
@@ -86,6 +95,17 @@ def refine(
         The evidence.
     triples : Triples, optional
         Its triples, where they have been counted already.
+    weights : array, (S,), optional
+        How often each sequence counts.
+    states : array, (T,), optional
+        States that are known, -1 where they are not.
+    learned : str
+        Letters of what is learned, "s"tart, "t"ransitions, "e"missions; the rest stays.
+    prior : PseudoCounts, optional
+        What is counted before the data is seen; default: ten sequences that begin anywhere.
+    as_given : bool
+        Whether states stay as they were, and zeros too, however much is smoothed; else states are
+        ordered by prevalence.
     sparsity : float
         Weight of a prior for emissions with zeros, - sparsity * sum log(M + .3 / N): 1 helps
         where most symbols are foreign to most states, and harms where they are not.
@@ -121,10 +141,18 @@ def refine(
         model.vocabulary,
     ):
         raise ValueError(f"{triples} are not of the symbols of {model}: count those of the data")
+    check_learned(learned)
+    check_choice((True, False), as_given=as_given)
+    if prior is not None and not isinstance(prior, PseudoCounts):
+        raise ValueError(f"prior must be PseudoCounts, not {prior!r}")
+    labels = None if states is None else Labels.of(data, states, model.n_components)
+    weights = None if weights is None else checked_weights(weights, data.lengths)
     rng = generator(random_state)
     record = Record(callback)
-    n = len(data.symbols)
-    likelihood = SequenceLikelihood(data)
+    likelihood = SequenceLikelihood(data, weights, labels)
+    n = likelihood.units
+    if not n > 0:
+        raise ValueError("the weights of all sequences are zero: there is nothing to learn from")
     first = likelihood.expected(model)
     visited = visits(first.counts)
     target = Target(
@@ -133,14 +161,18 @@ def refine(
         symbols=1.0,
         start_weight=(len(data) + PRIOR_STARTS) / n,
         prior=Prior(
-            starts=PRIOR_STARTS * visited * (model.startprob > 0),
+            starts=PRIOR_STARTS * visited * (model.startprob > 0) if prior is None else 0.0,
             emissions=Sparsity(sparsity, FLOOR / model.n_symbols),
+            counted=prior or PseudoCounts(),
         ),
         windows=lambda: sample_windows(data, n_parameters(model), rng),
+        learned=learned,
     )
-    start, window_passes = _by_windows(_opened(model), visited, data, triples, target)
-    if start.log_likelihood(data) < n * first.log_likelihood:
-        start = model
+    start, window_passes = model, 0
+    if weights is None and labels is None and prior is None and learned == ALL:
+        start, window_passes = _by_windows(_opened(model), visited, data, triples, target)
+        if start.log_likelihood(data) < n * first.log_likelihood:
+            start = model
     climbed = ascend(
         target,
         start,
@@ -154,14 +186,20 @@ def refine(
         frequency = np.bincount(data.symbols[data.symbols >= 0], minlength=model.n_symbols)
         spread = smoothed(refined, n, frequency, smoothing, climbed.visited)
         refined = replace(spread, startprob=refined.startprob)
-    refined = by_prevalence(refined)
+        if as_given or learned != ALL:
+            refined = keeping(model, refined, learned)
+    gained = (
+        refined.log_likelihood(data) / n
+        if weights is labels is None
+        else (likelihood.expected(refined).log_likelihood)
+    )
     return RefinedFit(
-        model=refined,
+        model=refined if as_given else by_prevalence(refined),
         converged=climbed.converged,
         history=tuple(record.history),
         starts=(record.history[-1].objective,),
         before=model,
-        gained=refined.log_likelihood(data) / n - first.log_likelihood,
+        gained=gained - first.log_likelihood,
         window_passes=window_passes,
         length=n,
     )
@@ -184,10 +222,9 @@ def _by_windows(
     model: HMM, visited: Floats, data: Sequences, triples: Triples | None, target: Target
 ) -> tuple[HMM, int]:
     """Stage 1, if the triples are few beside the symbols; the model, and the passes made."""
-    n = len(data.symbols)
     if triples is None and model.n_symbols <= MOST_SYMBOLS:
         triples = triple_counts(data)
-    if triples is None or not 0 < len(triples.counts) < MOST_DISTINCT * n:
+    if triples is None or not 0 < len(triples.counts) < MOST_DISTINCT * target.units:
         return model, 0
     # No sparsity yet: zeros that are preferred too early are not left again.
     windows = target._replace(

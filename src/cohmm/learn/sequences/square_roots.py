@@ -20,6 +20,7 @@ from scipy import linalg
 
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.sequences.em_step import ALL, tables
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
 
@@ -46,16 +47,21 @@ class SquareRoots:
         pi.
     start_weight : float
         w, starts per symbol, or per window.
+    learned : str
+        Letters of the tables that may move: start, transitions, emissions.
     """
 
     like: HMM
     prevalence: Floats
     start_weight: float
+    learned: str = ALL
 
     @classmethod
-    def around(cls, model: HMM, visited: Floats, start_weight: float) -> SquareRoots:
+    def around(
+        cls, model: HMM, visited: Floats, start_weight: float, learned: str = ALL
+    ) -> SquareRoots:
         """The chart for models like ``model``, which visits its states so often."""
-        return cls(model, np.maximum(visited, RAREST), start_weight)
+        return cls(model, np.maximum(visited, RAREST), start_weight, learned)
 
     def of(self, model: HMM) -> Floats:
         """The coordinates of a model, one vector."""
@@ -70,21 +76,21 @@ class SquareRoots:
 
     def model(self, point: Floats) -> HMM:
         """The model with these coordinates."""
-        c, b, a = (part**2 for part in self._parts(point))
-        return HMM(
-            c / c.sum(),
-            b / b.sum(axis=1, keepdims=True),
-            a / a.sum(axis=1, keepdims=True),
-            self.like.vocabulary,
+        c, b, a = (
+            part**2 / (part**2).sum(axis=-1, keepdims=True) if letter in self.learned else table
+            for letter, part, table in zip(ALL, self._parts(point), tables(self.like), strict=True)
         )
+        return HMM(c, b, a, self.like.vocabulary)
 
     def gradient(self, point: Floats, model: HMM, counts: Counts) -> Floats:
         """Of the log-likelihood: 2 / a (E - M sum E), with E the expected emissions, and so on."""
         return _joined(
             *(
                 2 * (count - table * count.sum(axis=-1, keepdims=True)) / _away_from_zero(part)
-                for part, table, count in zip(
-                    self._parts(point), _tables(model), counts, strict=True
+                if letter in self.learned
+                else np.zeros_like(part)
+                for letter, part, table, count in zip(
+                    ALL, self._parts(point), tables(model), counts, strict=True
                 )
             )
         )
@@ -97,7 +103,7 @@ class SquareRoots:
                 * np.maximum(count.sum(axis=-1, keepdims=True) - _ratio(count, table), 0)
                 / (part**2).sum(axis=-1, keepdims=True)
                 for part, table, count in zip(
-                    self._parts(point), _tables(model), counts, strict=True
+                    self._parts(point), tables(model), counts, strict=True
                 )
             )
         )
@@ -130,7 +136,13 @@ class SquareRoots:
                 xi += alpha[:, t - 1, :, None] * weighted[:, None, :]
                 beta = weighted @ transmat.T
         xi *= transmat.astype(np.float32)
-        for counts, part, table in ((xi, b, transmat), (gamma, a, model.emissionprob)):
+        for letter, counts, part, table in (
+            ("t", xi, b, transmat),
+            ("e", gamma, a, model.emissionprob),
+        ):
+            if letter not in self.learned:
+                counts[:] = 0
+                continue
             counts -= table.astype(np.float32) * counts.sum(axis=-1, keepdims=True)
             counts *= (2 / _away_from_zero(part)).astype(np.float32)
         return result
@@ -195,10 +207,6 @@ def sample_windows(data: Sequences, n_parameters: int, rng: np.random.Generator)
     ends = data.offsets[np.searchsorted(data.offsets, places, side="right")]
     windows = data.symbols[places[places + width <= ends, None] + np.arange(width)]
     return np.asarray(windows[(windows >= 0).all(axis=1)][:most], np.int64)
-
-
-def _tables(model: HMM) -> tuple[Floats, Floats, Floats]:
-    return model.startprob, model.transmat, model.emissionprob
 
 
 def _joined(*parts: Floats) -> Floats:

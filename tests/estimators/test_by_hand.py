@@ -1,0 +1,228 @@
+"""Parameters that are set, as in hmmlearn, and what the user knows."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from cohmm import HMM, PairwiseHMM
+from tests import laws
+
+WEATHER = HMM([0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]], [[0.1, 0.4, 0.5], [0.6, 0.3, 0.1]])
+TABLES = {
+    "startprob_": WEATHER.startprob,
+    "transmat_": WEATHER.transmat,
+    "emissionprob_": WEATHER.emissionprob,
+}
+
+
+def by_hand(**options: Any) -> PairwiseHMM:
+    model = PairwiseHMM(2, **options)
+    for name, table in TABLES.items():
+        setattr(model, name, table)
+    return model
+
+
+@pytest.fixture(scope="module")
+def data() -> list[np.ndarray]:
+    return [WEATHER.sample(30, random_state=seed)[0] for seed in range(60)]
+
+
+@pytest.mark.parametrize("implementation", ["scaling", "log"])
+def test_what_answers_needs_no_fit(implementation: str) -> None:
+    model = by_hand(implementation=implementation)
+    X = [[0], [1], [2]]
+    assert model.n_features is None  # nothing was used yet
+    log_prob, states = model.decode(X)
+    assert round(np.exp(log_prob), 5) == 0.01344
+    assert states.tolist() == [1, 0, 0]
+    assert model.n_features == 3
+    assert model.get_params()["n_features"] is None
+    assert model.score(X) == pytest.approx(WEATHER.log_likelihood([0, 1, 2]))
+    laws.close(model.predict_proba(X), WEATHER.posterior([0, 1, 2]), 1e-12)
+    laws.close(model.filter(X), WEATHER.filter([0, 1, 2]), 1e-12)
+    laws.close(model.forecast(X), WEATHER.forecast([0, 1, 2]), 1e-12)
+    assert model.sample(5, random_state=0)[0].shape == (5, 1)
+    assert model.aic(X) < model.aic(X * 2)
+
+
+def test_logarithms_all_the_way_give_the_same(data: list[np.ndarray]) -> None:
+    scaled, logs = by_hand(), by_hand(implementation="log")
+    laws.close(scaled.score_sequences(data), logs.score_sequences(data), 1e-10)
+    laws.close(scaled.predict_proba(data), logs.predict_proba(data), 1e-10)
+    with pytest.raises(ValueError, match="implementation must be 'scaling' or 'log', not 'fast'"):
+        by_hand(implementation="fast").score(data)
+
+
+def test_checked_together_when_first_used() -> None:
+    model = PairwiseHMM(2)
+    model.startprob_ = [0.5, 0.5]
+    with pytest.raises(NotFittedError, match="set transmat_ and emissionprob_"):
+        model.score([0, 1])
+    model.transmat_ = np.full((3, 3), 1 / 3)  # nothing is wrong yet
+    model.emissionprob_ = np.full((2, 4), 0.25)
+    with pytest.raises(ValueError, match=r"transmat must be \(2, 2\)"):
+        model.score([0, 1])
+    model.transmat_ = [[0.5, 0.4], [0.5, 0.5]]
+    with pytest.raises(ValueError, match=r"row 0 of transmat sums to 0\.9"):
+        model.predict([0, 1])
+    model.transmat_ = [[0.5, 0.5], [0.5, 0.5]]
+    assert model.score([0, 1]) == pytest.approx(2 * np.log(0.25))
+    for wrong, message in ((3, "2 states, and n_components=3"), (2, "4 symbols, and n_features=5")):
+        other = PairwiseHMM(wrong, n_features=None if wrong == 3 else 5)
+        other.startprob_, other.transmat_, other.emissionprob_ = (
+            model.startprob_, model.transmat_, model.emissionprob_,
+        )  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            other.score([0, 1])
+
+
+def test_a_fitted_model_can_be_changed(data: list[np.ndarray]) -> None:
+    model = PairwiseHMM(2, random_state=0).fit(data)
+    learned = model.model_
+    model.startprob_ = [1, 0]
+    assert model.model_.startprob.tolist() == [1, 0]
+    assert model.transmat_.tolist() == learned.transmat.tolist()
+    copied = pickle.loads(pickle.dumps(model))
+    assert copied.model_ == model.model_
+    with pytest.raises(NotFittedError):
+        clone(model).score(data)
+
+
+def test_labels_are_kept() -> None:
+    model = by_hand(vocabulary=["walk", "shop", "clean"])
+    assert model.predict(["walk", "shop", "clean"]).tolist() == [1, 0, 0]
+    assert model.vocabulary_ == ("walk", "shop", "clean")
+
+
+def test_what_is_set_is_where_it_starts(data: list[np.ndarray]) -> None:
+    start = by_hand(max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="did not converge in 1 passes over the data"):
+        start.fit(data)
+    # One pass is one Baum-Welch step.
+    counts = WEATHER.expected_counts(data)[1]
+    laws.close(start.transmat_, counts.transitions / counts.transitions.sum(1, keepdims=True), 1e-9)
+    laws.close(start.emissionprob_, counts.emissions / counts.emissions.sum(1, keepdims=True), 1e-9)
+    laws.close(start.startprob_, counts.starts / counts.starts.sum(), 1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_fit_goes_on_where_it_stood(data: list[np.ndarray]) -> None:
+    model = by_hand(max_iter=1, init_params="")
+    scores = [model.fit(data).score(data) for _ in range(5)]
+    assert np.all(np.diff(scores) > 0)
+
+
+@pytest.mark.parametrize("params", ["st", "te", "se", "e"])
+def test_what_is_not_among_params_stays(data: list[np.ndarray], params: str) -> None:
+    model = by_hand(params=params).fit(data)
+    for letter, name in zip("ste", TABLES, strict=True):
+        same = np.array_equal(getattr(model, name), TABLES[name])
+        assert same is (letter not in params)
+
+
+def test_init_params_say_what_starts_from_the_data(data: list[np.ndarray]) -> None:
+    model = PairwiseHMM(2, init_params="ste", random_state=0)
+    model.transmat_ = [[1, 0], [0, 1]]
+    with pytest.warns(UserWarning, match="transmat_ was set by hand, but init_params='ste'"):
+        model.fit(data)
+    assert (model.transmat_ > 0).all()
+    kept = PairwiseHMM(2, init_params="se", random_state=0)
+    kept.transmat_ = [[0.5, 0.5], [0, 1]]
+    kept.fit(data)
+    assert kept.transmat_[1, 0] == 0
+    assert kept.transmat_[0, 1] > 0
+
+
+def test_zeros_that_were_set_are_kept_by_every_fit(data: list[np.ndarray]) -> None:
+    model = PairwiseHMM(3, random_state=0, smoothing=0.1)
+    model.transmat_ = [[0.5, 0.5, 0], [0, 0.5, 0.5], [0.5, 0, 0.5]]
+    for _ in range(2):
+        model.fit(data)
+        assert (model.transmat_[[0, 1, 2], [2, 0, 1]] == 0).all()
+        assert (model.emissionprob_ > 0).all()
+
+
+def test_emissions_held_from_pairs(data: list[np.ndarray]) -> None:
+    model = PairwiseHMM(2, params="st", refine=False)
+    model.emissionprob_ = WEATHER.emissionprob
+    model.fit(data)
+    assert model.emissionprob_.tolist() == WEATHER.emissionprob.tolist()
+    assert np.abs(model.transmat_ - WEATHER.transmat).max() < 0.15
+    with pytest.raises(ValueError, match="params='se' holds transmat_ fixed: set it before fit"):
+        PairwiseHMM(2, params="se").fit(data)
+    with pytest.raises(ValueError, match="params must be made of the letters"):
+        PairwiseHMM(2, params="x").fit(data)
+
+
+def test_known_states_and_weights(data: list[np.ndarray]) -> None:
+    states = [WEATHER.sample(30, random_state=seed)[1] for seed in range(60)]
+    model = PairwiseHMM(2).fit(data, states=states)
+    moved = np.zeros((2, 2))
+    for path in states:
+        np.add.at(moved, (path[:-1], path[1:]), 1)
+    laws.close(model.transmat_, moved / moved.sum(axis=1, keepdims=True))
+    assert model.monitor_.converged
+    some = np.where(np.arange(1800) % 10, -1, np.concatenate(states))
+    model = PairwiseHMM(2, random_state=0).fit(data, states=some)
+    assert model.emissionprob_[0, 0] < model.emissionprob_[1, 0]  # in the order of the labels
+    # A weight of two is as good as being there twice; a weight of none as being away.
+    weights = np.repeat([2.0, 1.0, 0.0], 20)
+    weighted = PairwiseHMM(2, random_state=0, tol=1e-6).fit(data, sample_weight=weights)
+    repeated = PairwiseHMM(2, random_state=0, tol=1e-6).fit(data[:20] * 2 + data[20:40])
+    laws.close(weighted.emissionprob_, repeated.emissionprob_, 2e-3)
+    laws.close(weighted.transmat_, repeated.transmat_, 2e-3)
+
+
+def test_priors_are_dirichlets(data: list[np.ndarray]) -> None:
+    from hmmlearn.hmm import CategoricalHMM
+
+    priors = {"startprob_prior": 3.0, "transmat_prior": np.array([[5.0, 1], [1, 9]]),
+              "emissionprob_prior": 2.0}  # fmt: skip
+    ours = by_hand(tol=1e-9, max_iter=300, **priors).fit(data)
+    # Where we end, a step of hmmlearn's EM changes nothing.
+    peer = CategoricalHMM(2, init_params="", n_iter=1, **priors)
+    for name in TABLES:
+        setattr(peer, name, getattr(ours, name).copy())
+    peer.fit(np.concatenate(data)[:, None], [30] * 60)
+    for name, table in TABLES.items():
+        laws.close(getattr(ours, name), getattr(peer, name), 1e-4)
+        assert np.abs(getattr(ours, name) - table).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"startprob_prior": -1}, "startprob_prior is -1.0"),
+        ({"transmat_prior": [[1, 1], [1, np.nan]]}, r"transmat_prior\[1, 1\] is nan"),
+        ({"emissionprob_prior": np.ones((2, 2))}, r"prior of emissionprob has the shape \(2, 2\)"),
+        ({"unseen": "often"}, "unseen must be one of"),
+    ],
+)
+def test_options_that_cannot_be(
+    data: list[np.ndarray], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        PairwiseHMM(2, **options).fit(data)
+
+
+@pytest.mark.parametrize(
+    ("fit", "message"),
+    [
+        ({"sample_weight": -np.ones(60)}, "weight of sequence 0 is -1"),
+        ({"sample_weight": np.zeros(60)}, "weights of all sequences are zero"),
+        ({"sample_weight": np.ones(3)}, r"one number per sequence, \(60,\), not \(3,\)"),
+        ({"states": [0, 1]}, "one entry per observation, 1800, not 2"),
+        ({"states": np.full(1800, 2)}, "state 2 at sequence 0, position 0"),
+    ],
+)
+def test_data_that_cannot_be(data: list[np.ndarray], fit: dict[str, Any], message: str) -> None:
+    model = by_hand()
+    with pytest.raises(ValueError, match=message):
+        model.fit(data, **fit)
+    assert model.transmat_ is TABLES["transmat_"]  # and nothing is lost
