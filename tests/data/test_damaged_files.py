@@ -247,3 +247,11 @@ def test_messages_are_short_however_long_the_names(tmp_path, name, text, options
     path = tmp_path / name
     path.write_text(text)
     assert len(fails(reading(path, Layout(**options)))) < 1000
+
+
+@pytest.mark.parametrize("marks", [1, 2, 3])
+def test_byte_order_marks_before_the_names_of_columns(tmp_path, marks):
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"\xef\xbb\xbf" * marks + b"page\nhome\ncart\n")
+    column = "page" if marks < 3 else "\ufeffpage"
+    assert labels_in(path, Layout(column=column)) == [["home"], ["cart"]]

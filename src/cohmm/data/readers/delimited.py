@@ -73,7 +73,8 @@ def read_delimited_rows(source: Source, layout: Layout, progress: Progress | Non
 
 def _header(file: io.BufferedReader[Any], source: Source) -> list[str]:
     """The names of the columns, without reading on."""
-    text = io.StringIO(file.peek().decode(errors="ignore"), newline="")
+    # "utf-8-sig": Arrow drops a mark of its own, after the one that the source dropped.
+    text = io.StringIO(file.peek().decode("utf-8-sig", errors="ignore"), newline="")
     filled = filter(None, csv.reader(text, delimiter=DELIMITERS[source.format]))
     try:
         return next(filled, [])
