@@ -226,3 +226,36 @@ def test_data_that_cannot_be(data: list[np.ndarray], fit: dict[str, Any], messag
     with pytest.raises(ValueError, match=message):
         model.fit(data, **fit)
     assert model.transmat_ is TABLES["transmat_"]  # and nothing is lost
+
+
+@pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
+def test_lengths_and_weights_are_routed(data: list[np.ndarray]) -> None:
+    import sklearn
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+
+    lengths = np.array([30 - s % 5 for s in range(60)])
+    padded = np.stack(data)
+    cut = [y[:n] for y, n in zip(data, lengths, strict=True)]
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = PairwiseHMM(2, random_state=0).set_fit_request(lengths=True, sample_weight=True)
+        model.set_score_request(lengths=True)
+        routed = {"lengths": lengths, "sample_weight": np.ones(60)}
+        scores = cross_val_score(model, padded, cv=3, params=routed)
+        listed = cross_val_score(model, cut, cv=3, params=routed)
+        search = GridSearchCV(model, {"n_components": [1, 2]}, cv=3).fit(padded, **routed)
+    expected = [
+        PairwiseHMM(2, random_state=0).fit(cut[:a] + cut[b:], sample_weight=np.ones(60 - b + a))
+        .score(cut[a:b])
+        for a, b in ((0, 20), (20, 40), (40, 60))
+    ]  # fmt: skip
+    np.testing.assert_allclose(scores, expected)
+    np.testing.assert_allclose(listed, expected)
+    assert search.best_params_["n_components"] == 2
+
+
+def test_a_generator_as_random_state(data: list[np.ndarray]) -> None:
+    rng = np.random.default_rng(0)
+    model = PairwiseHMM(2, random_state=rng).fit(data)
+    assert model.sample(3)[0].shape == (3, 1)
+    same = PairwiseHMM(2, random_state=np.random.default_rng(0)).fit(data)
+    assert model.model_ == same.model_

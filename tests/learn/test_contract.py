@@ -135,7 +135,7 @@ def test_threads_and_repetition_change_nothing(case: Case, monkeypatch: pytest.M
     parts = count_parts(monkeypatch)
     evidence = shared(case.kind, monkeypatch)
     fits = []
-    for n in (1, 3, 8, 3):
+    for n in (1, 2, 4, 8, 3, 2):
         parts.clear()
         with threads(n), threadpool_limits(n, "blas"):
             fits.append(case(evidence, max_iter=6) if "max_iter" in case.hints else case(evidence))

@@ -37,4 +37,4 @@ def test_every_module_has_its_tests() -> None:
 
 
 def test_every_file_of_tests_has_its_module() -> None:
-    assert files(HERE, "test_") - files(MODULES) == {"contract.py", "mirror.py"}
+    assert files(HERE, "test_") - files(MODULES) == {"contract.py", "mirror.py", "processes.py"}

@@ -61,7 +61,7 @@ def fit(
         typer.Option(
             min=1,
             help="Passes over the counts, and over the data, at most.",
-            show_default="3000 and 60",
+            show_default="3000 and 60 to 200",
         ),
     ] = None,
     tol: Annotated[

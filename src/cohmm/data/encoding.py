@@ -53,6 +53,8 @@ def flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
             return X[:, 0], lengths
         if X.ndim == 1 and not (X.dtype == object and len(X) and not _is_scalar(X[0])):
             return X, lengths
+        if X.ndim == 2 and lengths is not None:
+            return _padded_rows(X, lengths)
         if X.ndim != 1:
             raise ValueError(
                 f"an array of symbols has the shape (n,) or (n, 1), not {X.shape}; "
@@ -70,9 +72,24 @@ def flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
     flat, sizes = _concatenate(items)
     if all(size == 1 for size in sizes):  # hmmlearn's (n, 1) as nested lists
         return flat, lengths
-    if lengths is not None:
-        raise ValueError("X is a list of sequences, which have their lengths: leave out lengths")
+    if lengths is not None and list(lengths) != sizes:
+        raise ValueError("X is a list of sequences, which have other lengths: leave out lengths")
     return flat, sizes
+
+
+def _padded_rows(X: np.ndarray, lengths: Any) -> tuple[Any, Any]:
+    """One sequence per row, of which so many entries count: what is after them is padding."""
+    n, width = X.shape
+    lengths = np.asarray(lengths)
+    if lengths.shape != (n,) or lengths.dtype.kind not in "iu":
+        raise ValueError(
+            f"an array of {n} rows needs {n} lengths, whole numbers, not {shown(lengths.tolist())}"
+        )
+    wrong = (lengths < 0) | (lengths > width)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(f"row {row} has {width} entries, not {lengths[row]}")
+    return X[np.arange(width) < lengths[:, None]], lengths
 
 
 def _concatenate(items: list[Any]) -> tuple[Any, list[int]]:

@@ -96,7 +96,8 @@ class Sequences(Value):
         X : Sequences, array, list, column
             A 1-D array or list, or hmmlearn's (n, 1) array, also as a list of one-element
             lists, is one sequence, or several if ``lengths`` says so; any other list of lists or
-            arrays is several.  Symbols are whole numbers from 0, or labels, of which a vocabulary
+            arrays is several, and so are the rows of a padded (S, n) array with ``lengths``.
+            Symbols are whole numbers from 0, or labels, of which a vocabulary
             is learned.  None, NaN and masked elements are missing.  A pandas, polars or pyarrow
             column is read as a list is (`from_frame` groups rows by a key).
         lengths : list of int, optional

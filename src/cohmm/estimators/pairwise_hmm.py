@@ -58,7 +58,7 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
         The term that makes the answer unique, and its weight: see `cohmm.learn.min_volume`.
     max_iter : int, optional
         Passes over the pair counts, at most, and over the data where the model is refined;
-        default: 3,000 and 60.
+        default: 3,000, and 60, or up to 200 where that takes less than a minute.
     n_iter : int, optional
         hmmlearn's name for ``max_iter``; where given, it counts.
     tol : float
@@ -267,7 +267,7 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
         self._model, self._set_since = fit.model, {}
         self.n_features_in_ = 1
         if not fit.converged:
-            warn(_not_converged(fit), ConvergenceWarning)
+            warn(_not_converged(fit, self.n_iter or self.max_iter), ConvergenceWarning)
         return self
 
     @property
@@ -322,11 +322,11 @@ def _with_symbols(model: HMM, counts: Cooccurrence) -> HMM:
     return HMM(model.startprob, model.transmat, emission, counts.vocabulary)
 
 
-def _not_converged(fit: PairwiseFit) -> str:
+def _not_converged(fit: PairwiseFit, given: int | None) -> str:
     step, what = ("refinement", "data") if fit.refined else ("the pair estimate", "pairs")
     return (
-        f"{step} did not converge in {fit.last.n_iter} passes over the {what}: raise max_iter "
-        "(or tol, if the fit need not be so close); the model is the best so far"
+        f"{step} did not converge in {given or fit.last.n_iter} passes over the {what}: raise "
+        "max_iter (or tol, if the fit need not be so close); the model is the best so far"
     )
 
 

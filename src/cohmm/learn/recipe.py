@@ -29,7 +29,7 @@ from cohmm.learn.pairs.pair_evidence import Combine, States
 from cohmm.learn.pairs.volume import Volume
 from cohmm.learn.run import Record, learner
 from cohmm.learn.sequences.em_step import PseudoCounts
-from cohmm.learn.sequences.refine import MAX_ITER, RefinedFit, worthwhile
+from cohmm.learn.sequences.refine import RefinedFit, most_passes, worthwhile
 from cohmm.learn.sequences.refine import refine as refined
 from cohmm.model.hmm import HMM
 
@@ -110,7 +110,7 @@ def pairwise(
         Tables to start from, zeros, states of some observations, pseudo-counts.
     max_iter : int, optional
         Passes of each step, at most; default: 3,000 over the pairs, which are cheap, and 60 over
-        the data.
+        the data, or up to 200 where that takes less than a minute.
     tol : float
         As for both steps.
     lags : tuple, optional
@@ -205,7 +205,9 @@ class Options:
         if data is None:
             return None
         usual = SMOOTHING if known.n_tables == 0 else 0.0
-        passes = MAX_ITER if self.max_iter is None else self.max_iter
+        passes = self.max_iter
+        if passes is None:
+            passes = most_passes(len(data.symbols), model.n_components)
         with watch("refinement", passes) as told:
             return refined(
                 model,

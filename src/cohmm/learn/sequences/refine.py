@@ -39,6 +39,7 @@ WINDOW_ROUNDS = 8
 WINDOW_TOL = 1e-3
 PASSES = 10
 MAX_ITER = 60
+MOST_CHEAP = 200  # passes: from a poor start, short sequences have needed up to 150
 OPENING = 0.01  # every emission gets this share of a uniform one to begin with
 FLOOR = 0.3  # over N: where the sparsity prior ends to prefer zeros
 WORTHWHILE = 4e9  # T K^2: about a minute of one core
@@ -169,7 +170,7 @@ def refine(
         learned=learned,
     )
     start, window_passes = model, 0
-    if weights is None and labels is None and prior is None and learned == ALL:
+    if weights is None and labels is None and learned == ALL and not as_given:
         start, window_passes = _by_windows(_opened(model), visited, data, triples, target)
         if start.log_likelihood(data) < n * first.log_likelihood:
             start = model
@@ -203,6 +204,15 @@ def refine(
         window_passes=window_passes,
         length=n,
     )
+
+
+def most_passes(n_symbols: float, n_components: int) -> int:
+    """How many passes are made at most where nobody says: more where they are cheap.
+
+    `MAX_ITER` of so many symbols that this takes about a minute, `MOST_CHEAP` where it takes less.
+    """
+    affordable = MAX_ITER * WORTHWHILE / (n_symbols * n_components**2)
+    return int(min(max(affordable, MAX_ITER), MOST_CHEAP))
 
 
 def worthwhile(n_symbols: int, n_components: int) -> bool:
