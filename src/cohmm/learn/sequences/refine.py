@@ -23,9 +23,10 @@ from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.options import needs_sequences
 from cohmm.learn.pairs.pair_fit import PRIOR_STARTS
 from cohmm.learn.run import Record, learner
-from cohmm.learn.sequences.ascent import Prior, Sparsity, Target, ascend, n_parameters
+from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
 from cohmm.learn.sequences.likelihood import SequenceLikelihood, WindowLikelihood, visits
 from cohmm.learn.sequences.square_roots import sample_windows
+from cohmm.learn.sequences.zeros import zeros_preferred
 from cohmm.learn.triples.triple_law import TripleLaw
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
@@ -36,7 +37,6 @@ WINDOW_TOL = 1e-3
 PASSES = 10
 MAX_ITER = 60
 OPENING = 0.01  # every emission gets this share of a uniform one to begin with
-FLOOR = 0.3  # over N: where the sparsity prior ends to prefer zeros
 WORTHWHILE = 4e9  # T K^2: about a minute of one core
 MOST_DISTINCT = 1.0  # triples per symbol
 
@@ -87,8 +87,9 @@ def refine(
     triples : Triples, optional
         Its triples, where they have been counted already.
     sparsity : float
-        Weight of a prior for emissions with zeros, - sparsity * sum log(M + .3 / N): 1 helps
-        where most symbols are foreign to most states, and harms where they are not.
+        Weight of a prior for emissions with zeros, - sparsity * sum log(M + delta), delta about a
+        standard error (`zeros`): 1 helps where most symbols are foreign to most states, and harms
+        where they are not.
     smoothing : float
         Pseudo-observations of each symbol in each state that the model is given at the end.
     max_iter : int
@@ -134,7 +135,7 @@ def refine(
         start_weight=(len(data) + PRIOR_STARTS) / n,
         prior=Prior(
             starts=PRIOR_STARTS * visited * (model.startprob > 0),
-            emissions=Sparsity(sparsity, FLOOR / model.n_symbols),
+            emissions=zeros_preferred(sparsity, model, n),
         ),
         windows=lambda: sample_windows(data, n_parameters(model), rng),
     )
