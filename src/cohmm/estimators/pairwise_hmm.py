@@ -19,7 +19,7 @@ from cohmm.learn.fit import Fit, Progress
 from cohmm.learn.pairs.pair_evidence import Combine
 from cohmm.learn.pairs.pair_fit import PairFit
 from cohmm.learn.pairs.volume import Volume
-from cohmm.learn.recipe import pairwise
+from cohmm.learn.recipe import Refine, pairwise
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import HMMTable
@@ -66,9 +66,10 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     smoothing : float
         Pseudo-observations of each symbol in each state: what was never seen is then
         improbable, not impossible.
-    refine : bool or "auto"
-        Go on from the pair estimate to maximum likelihood, in some tens of passes over the
-        data (`cohmm.learn.refine`).  "auto": if that is about a minute's work at most, as it is
+    refine : bool, "auto", "sequences" or "triples"
+        Go on from the pair estimate to maximum likelihood: of the sequences, in some tens of passes
+        over the data (`cohmm.learn.refine`), or, from 1e7 symbols on, of its triples
+        (`cohmm.learn.window_ml`).  "auto": if that is about a minute's work at most, as it is
         for T K^2 <= 4e9.  Counts alone cannot be refined.
     sparsity : float
         Weight of a prior for emissions with zeros in the refinement, which it asks for; 1 is a
@@ -125,7 +126,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         tol: float = 1e-3,
         n_init: int = 1,
         smoothing: float = 0.1,
-        refine: bool | Literal["auto"] = "auto",
+        refine: Refine = "auto",
         sparsity: float = 0.0,
         n_features: int | None = None,
         vocabulary: Iterable[Any] | None = None,
@@ -188,7 +189,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def _learn(
         self,
         data: Sequences | Cooccurrence,
-        refine: bool | Literal["auto"],
+        refine: Refine,
         start: HMM | None = None,
     ) -> PairwiseHMM:
         fit = pairwise(

@@ -3,7 +3,8 @@
 1. count pairs, in one pass over the data;
 2. learn from them alone: `min_volume`, which orders states by prevalence, and gives
    a symbol that is in no pair its frequency, in every state;
-3. if the data is at hand and that is worth its time, `refine`.
+3. if the data is at hand and that is worth its time, `refine`; of long data the triples alone
+   are taken to maximum likelihood, at a cost that does not depend on its length.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ from cohmm.learn.pairs.volume import Volume
 from cohmm.learn.run import learner
 from cohmm.learn.sequences.refine import MAX_ITER, RefinedFit, worthwhile
 from cohmm.learn.sequences.refine import refine as refined
+from cohmm.learn.triples.refine_triples import refine_triples, triples_serve, worthwhile_triples
+from cohmm.learn.triples.window_ml import MAX_ITER as MAX_WINDOW_PASSES
 from cohmm.model.hmm import HMM
 
+Refine = bool | Literal["auto", "sequences", "triples"]
 Stage = Callable[[str, int], AbstractContextManager[Callback | None]]
 """Called with "pairs" or "refinement" and the most passes it may take, as each begins."""
 
@@ -78,7 +82,7 @@ def pairwise(
     tol: float = 1e-3,
     n_init: int = 1,
     smoothing: float = 0.1,
-    refine: bool | Literal["auto"] = "auto",
+    refine: Refine = "auto",
     sparsity: float = 0.0,
     random_state: int | None = None,
     start: HMM | None = None,
@@ -97,9 +101,10 @@ def pairwise(
         Distances at which pairs are counted; default: 1, or those that counts have.
     smoothing : float
         As for both steps.
-    refine : bool or "auto"
-        Whether to refine; "auto": if that is about a minute's work at most, or if ``sparsity``
-        asks for it, and the data can be read again.
+    refine : bool, "auto", "sequences" or "triples"
+        Whether to refine, and by the likelihood of what.  "auto": if that is about a minute's work
+        at most, or if ``sparsity`` asks for it, and the data can be read again.  Unless one is
+        asked for, triples serve for more than 1e7 symbols, and sequences for less.
     sparsity : float
         As for `cohmm.learn.refine`.
     random_state : int, optional
@@ -116,7 +121,7 @@ def pairwise(
     >>> fit.model.distance(truth).transition < fit.pairs.model.distance(truth).transition
     True
     """
-    check_choice((True, False, "auto"), refine=refine)
+    check_choice((True, False, "auto", "sequences", "triples"), refine=refine)
     if sparsity and refine is False:
         raise ValueError(f"sparsity={sparsity:g} is for refinement: set refine=True too")
     source = _as_source(data)
@@ -138,14 +143,12 @@ def pairwise(
             start=start,
             callback=told,
         )
-    if refine == "auto":
-        n = int(counts.symbol_counts.sum())
-        refine = sparsity > 0 or worthwhile(n, pairs.model.n_components)
-    sequences = source.sequences(counts) if refine else None
+    way = _way(refine, counts, pairs.model, sparsity > 0)
+    sequences = source.sequences(counts) if way else None
     result: PairFit | RefinedFit = pairs
     if sequences is not None:
-        with watch("refinement", MAX_ITER) as told:
-            result = refined(
+        with watch("refinement", MAX_ITER if way == "sequences" else MAX_WINDOW_PASSES) as told:
+            result = (refined if way == "sequences" else refine_triples)(
                 pairs.model,
                 sequences,
                 sparsity=sparsity,
@@ -162,6 +165,19 @@ def pairwise(
         pairs=pairs,
         refined=result if isinstance(result, RefinedFit) else None,
     )
+
+
+def _way(
+    refine: Refine, counts: Cooccurrence, model: HMM, asked: bool
+) -> Literal["sequences", "triples"] | None:
+    """What to refine by, if at all."""
+    if refine in (False, "sequences", "triples"):
+        return refine or None
+    n, triples = int(counts.symbol_counts.sum()), triples_serve(counts)
+    cheap = worthwhile_triples(n, model) if triples else worthwhile(n, model.n_components)
+    if refine == "auto" and not (asked or cheap):
+        return None
+    return "triples" if triples else "sequences"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ it is slow convergence that is in the way, not local optima.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from cohmm.learn.run import Record, learner
 from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
 from cohmm.learn.sequences.likelihood import SequenceLikelihood, WindowLikelihood, visits
 from cohmm.learn.sequences.square_roots import sample_windows
-from cohmm.learn.sequences.zeros import zeros_preferred
+from cohmm.learn.sequences.zeros import opened, zeros_preferred
 from cohmm.learn.triples.triple_law import TripleLaw
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
@@ -36,7 +37,6 @@ WINDOW_ROUNDS = 8
 WINDOW_TOL = 1e-3
 PASSES = 10
 MAX_ITER = 60
-OPENING = 0.01  # every emission gets this share of a uniform one to begin with
 WORTHWHILE = 4e9  # T K^2: about a minute of one core
 MOST_DISTINCT = 1.0  # triples per symbol
 
@@ -50,17 +50,21 @@ class RefinedFit(Fit):
     before : HMM
         Where it started.
     gained : float
-        Log-likelihood gained since, nats per symbol, smoothing included.
+        Log-likelihood gained since, nats per symbol, smoothing included; of triples, per triple
+        and without.
     window_passes : int
         Passes over the triples; 0 where they would have saved nothing.
     length : int
-        Symbols in the data, the missing included: which the objective is divided by.
+        Symbols in the data, the missing included, or triples: which the objective is divided by.
+    evidence : "sequences" or "triples"
+        What the likelihood is of.
     """
 
     before: HMM = field(repr=False)
     gained: float
     window_passes: int
     length: int
+    evidence: Literal["sequences", "triples"] = "sequences"
 
 
 @learner
@@ -139,7 +143,7 @@ def refine(
         ),
         windows=lambda: sample_windows(data, n_parameters(model), rng),
     )
-    start, window_passes = _by_windows(_opened(model), visited, data, triples, target)
+    start, window_passes = _by_windows(opened(model), visited, data, triples, target)
     if start.log_likelihood(data) < n * first.log_likelihood:
         start = model
     climbed = ascend(
@@ -171,14 +175,6 @@ def refine(
 def worthwhile(n_symbols: int, n_components: int) -> bool:
     """Whether refining so much data takes about a minute at most, and so is done unasked."""
     return n_symbols * n_components**2 <= WORTHWHILE
-
-
-def _opened(model: HMM) -> HMM:
-    """``model`` with a little more of every emission that is possible: zeros are hard to leave."""
-    possible = model.emissionprob > 0
-    emission = (1 - OPENING) * model.emissionprob
-    emission += OPENING * possible / possible.sum(axis=1, keepdims=True)
-    return HMM(model.startprob, model.transmat, emission, model.vocabulary)
 
 
 def _by_windows(

@@ -1,4 +1,4 @@
-"""The zeros of emissions: what prefers them.
+"""The zeros of emissions: what leads away from them, and what prefers them.
 
 Where a symbol is foreign to a state, maximum likelihood gives it half the time a probability of
 about a standard error.  All those together are most of the error that is left in long data.
@@ -9,8 +9,17 @@ from __future__ import annotations
 from cohmm.learn.sequences.ascent import Sparsity
 from cohmm.model.hmm import HMM
 
+OPENING = 0.01  # every emission gets this share of a uniform one to begin with
 FLOOR = 0.3  # over N: where the prior ends to prefer zeros, at most
 STANDARD_ERRORS = 6.7  # so many, if states were known, are one where they are hidden (measured)
+
+
+def opened(model: HMM) -> HMM:
+    """``model`` with a little more of every emission that is possible: zeros are hard to leave."""
+    possible = model.emissionprob > 0
+    emission = (1 - OPENING) * model.emissionprob
+    emission += OPENING * possible / possible.sum(axis=1, keepdims=True)
+    return HMM(model.startprob, model.transmat, emission, model.vocabulary)
 
 
 def zeros_preferred(
