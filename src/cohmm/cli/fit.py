@@ -238,12 +238,14 @@ def summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
         "seconds": seconds,
     }
     if refined is not None:
+        by_triples = refined.evidence == "triples"
         result["refined"] = {
+            "evidence": refined.evidence,
             "passes": refined.n_iter,
             "window_passes": refined.window_passes,
             "converged": refined.converged,
             "gained": refined.gained,
-            "log_likelihood": -refined.divergence,
+            "log_likelihood": None if by_triples else -refined.divergence,
         }
     return result
 
@@ -266,10 +268,14 @@ def show(learned: PairwiseFit, output: Path, seconds: float) -> None:
         f"values exceed {pairs.spectrum.floor:.3g}"
     )
     if refined is not None:
+        what, fits = (
+            ("triples", f"divergence {refined.divergence:.6f} nats per triple")
+            if refined.evidence == "triples"
+            else ("data", f"log-likelihood {-refined.divergence:.6f} nats per symbol")
+        )
         typer.echo(
-            f"refined in {_many(refined.n_iter, 'pass', 'es')} over the data, "
-            f"{_ended(refined.converged)}; "
-            f"log-likelihood {-refined.divergence:.6f} nats per symbol, {refined.gained:.2g} gained"
+            f"refined in {_many(refined.n_iter, 'pass', 'es')} over the {what}, "
+            f"{_ended(refined.converged)}; {fits}, {refined.gained:.2g} gained"
         )
     console, table = screen(highlight=True), Table()
     for name in ("state", "share", "mean run"):

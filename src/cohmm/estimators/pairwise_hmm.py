@@ -22,6 +22,7 @@ from cohmm.learn.pairs.pair_evidence import Combine
 from cohmm.learn.pairs.volume import Volume
 from cohmm.learn.recipe import PairwiseFit, pairwise
 from cohmm.learn.run import warn
+from cohmm.learn.second_step import Refine
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.hmm import HMM
 
@@ -70,9 +71,10 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
         Pseudo-observations of each symbol in each state: what was never seen is then
         improbable, not impossible.  Default: .1; none where parameters were set by hand, or all
         states are known.
-    refine : bool or "auto"
-        Go on from the pair estimate to maximum likelihood, in some tens of passes over the
-        data (`cohmm.learn.refine`).  "auto": if that is about a minute's work at most, as it is
+    refine : bool, "auto", "sequences" or "triples"
+        Go on from the pair estimate to maximum likelihood: of the sequences, in some tens of passes
+        over the data (`cohmm.learn.refine`), or, from 1e7 symbols on, of its triples
+        (`cohmm.learn.window_ml`).  "auto": if that is about a minute's work at most, as it is
         for T K^2 <= 4e9.  Counts alone cannot be refined.
     sparsity : float
         Weight of a prior for emissions with zeros in the refinement, which it asks for; 1 is a
@@ -142,7 +144,7 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
         tol: float = 1e-3,
         n_init: int = 1,
         smoothing: float | None = None,
-        refine: bool | Literal["auto"] = "auto",
+        refine: Refine = "auto",
         sparsity: float = 0.0,
         n_features: int | None = None,
         vocabulary: Iterable[Any] | None = None,
@@ -237,7 +239,7 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
     def _learn(
         self,
         data: Sequences | Cooccurrence,
-        refine: bool | Literal["auto"],
+        refine: Refine,
         start: HMM | None = None,
         states: Any = None,
         weights: Any = None,

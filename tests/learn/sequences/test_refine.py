@@ -25,6 +25,7 @@ from cohmm.learn.sequences.ascent import REVIVED, Prior, Target, ascend, revived
 from cohmm.learn.sequences.likelihood import SequenceLikelihood
 from cohmm.learn.sequences.refine import RefinedFit, refine
 from cohmm.learn.sequences.square_roots import sample_windows
+from cohmm.learn.sequences.zeros import zeros_preferred
 from cohmm.model.inference import Counts
 from tests import laws
 from tests.strategies import random_model
@@ -355,7 +356,8 @@ def test_sparsity_helps_where_emissions_have_zeros(seed: int) -> None:
     sound(sparse, data, rough)
     # What is climbed is the log-likelihood less the penalty.
     hard = refine(rough, data, sparsity=1.0, smoothing=0.0, random_state=0)
-    prior = np.log1p(hard.model.emissionprob / (module.FLOOR / 60)).sum() / 10_000
+    floor = zeros_preferred(1.0, truth, 10_000).floor
+    prior = np.log1p(hard.model.emissionprob / floor).sum() / 10_000
     without = refine(rough, data, sparsity=0.0, smoothing=0.0, random_state=0)
     starts = without.objective - without.divergence
     assert hard.objective - hard.divergence == pytest.approx(prior + starts, abs=2e-3)

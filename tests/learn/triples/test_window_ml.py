@@ -106,6 +106,36 @@ def test_a_start_is_where_it_starts() -> None:
     assert window_ml(triples, 3, start=truth, random_state=0).divergence < plain.divergence
 
 
+def test_sparsity_helps_where_emissions_have_zeros() -> None:
+    truth = random_hmm(30, 4, zeros=0.7, random_state=0)
+    triples = counted(truth, 100_000)
+    plain, sparse = (
+        window_ml(triples, 4, sparsity=s, smoothing=0.0, random_state=0) for s in (0.0, 1.0)
+    )
+    for better, worse in zip(
+        sparse.model.distance(truth), plain.model.distance(truth), strict=True
+    ):
+        assert better < 0.9 * worse
+    zeros, plain_zeros, true = (
+        np.count_nonzero(model.emissionprob < 1e-5) for model in (sparse.model, plain.model, truth)
+    )
+    assert plain_zeros + 10 < zeros <= true
+    # It begins where the plain climb ends, and goes on; what falls is the penalised objective.
+    first = sparse.history[: len(plain.history)]
+    assert [step[:3] for step in first] == [step[:3] for step in plain.history]
+    assert sparse.divergence > plain.divergence
+    assert sparse.objective < plain.objective
+
+
+def test_starts_are_those_of_a_start_that_is_given() -> None:
+    truth = random_hmm(15, 3, stay=0.3, random_state=2)
+    first = HMM([0, 1, 0], truth.transmat, truth.emissionprob)
+    found = window_ml(counted(truth, 20_000), 3, start=first, random_state=0).model
+    assert found.align_to(truth).startprob.tolist() == [0, 1, 0]
+    found = window_ml(counted(truth, 20_000), 3, random_state=0).model
+    np.testing.assert_allclose(found.startprob, found.stationary())
+
+
 def test_smoothing_leaves_nothing_impossible() -> None:
     triples = counted(random_hmm(15, 3, stay=0.3, random_state=2), 20_000)
     hard, soft = (window_ml(triples, 3, smoothing=s, random_state=0).model for s in (0.0, 0.1))

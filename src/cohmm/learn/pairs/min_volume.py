@@ -250,20 +250,35 @@ class Problem:
         between, -log(Theta 1), which is convex and has the linear bound that follows.
         """
         prevalence = point.theta.sum(axis=1)
-        transitions = np.zeros_like(point.theta)
-        first = np.zeros(len(prevalence))
-        for lag, ratio in ratios.items():
-            weighted = self.weights[lag] * (point.m.T @ ratio.rows)
-            first += (lagged[lag] * weighted).sum(axis=1)
-            # Transition s of the path: reach it in s steps, and finish in the others.
-            reach = prevalence[:, None] * weighted
-            for s in range(lag):
-                rest = np.linalg.matrix_power(a, lag - 1 - s)
-                transitions += reach @ rest.T
-                reach = a.T @ reach
-        transitions *= a
+        transitions, first = expected_paths(point.m, prevalence, a, lagged, ratios, self.weights)
         between = np.maximum(transitions.sum(axis=1) - first, 0.0)
         return Terms(transitions, linear=(between / prevalence)[:, None])
+
+
+def expected_paths(
+    m: Floats,
+    prevalence: Floats,
+    a: Floats,
+    lagged: dict[int, Floats],
+    ratios: dict[int, Statistics],
+    weights: dict[int, float],
+) -> tuple[Floats, Floats]:
+    """Expected transitions, (K, K), on the paths from the first state of a pair to the second.
+
+    And the expected first states, (K,).
+    """
+    transitions = np.zeros_like(a)
+    first = np.zeros(len(prevalence))
+    for lag, ratio in ratios.items():
+        weighted = weights[lag] * (m.T @ ratio.rows)
+        first += (lagged[lag] * weighted).sum(axis=1)
+        # Transition s of the path: reach it in s steps, and finish in the others.
+        reach = prevalence[:, None] * weighted
+        for s in range(lag):
+            rest = np.linalg.matrix_power(a, lag - 1 - s)
+            transitions += reach @ rest.T
+            reach = a.T @ reach
+    return transitions * a, first
 
 
 def line_search(problem: Problem, at: Evaluated, n_iter: int) -> tuple[Evaluated | None, int]:

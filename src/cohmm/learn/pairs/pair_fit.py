@@ -31,11 +31,14 @@ class PairFit(Fit):
         How many states the evidence can show.
     lag_weights : dict
         The weight of each lag in the divergence.
+    passes_without_volume : int
+        Passes over the pairs after those of the history, without the volume term.
     """
 
     penalty: float
     spectrum: Spectrum = field(repr=False)
     lag_weights: dict[int, float]
+    passes_without_volume: int = 0
 
 
 def as_hmm(point: Point, evidence: PairEvidence, smoothing: float) -> HMM:

@@ -12,7 +12,7 @@ it is slow convergence that is in the way, not local optima.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,11 +25,12 @@ from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.options import check_choice, check_learned, needs_sequences
 from cohmm.learn.pairs.pair_fit import PRIOR_STARTS
 from cohmm.learn.run import Record, learner
-from cohmm.learn.sequences.ascent import Prior, Sparsity, Target, ascend, n_parameters
+from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
 from cohmm.learn.sequences.em_step import ALL, PseudoCounts
 from cohmm.learn.sequences.labels import Labels
 from cohmm.learn.sequences.likelihood import SequenceLikelihood, WindowLikelihood, visits
 from cohmm.learn.sequences.square_roots import sample_windows
+from cohmm.learn.sequences.zeros import opened, zeros_preferred
 from cohmm.learn.triples.triple_law import TripleLaw
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
@@ -40,8 +41,6 @@ WINDOW_TOL = 1e-3
 PASSES = 10
 MAX_ITER = 60
 MOST_CHEAP = 200  # passes: from a poor start, short sequences have needed up to 150
-OPENING = 0.01  # every emission gets this share of a uniform one to begin with
-FLOOR = 0.3  # over N: where the sparsity prior ends to prefer zeros
 WORTHWHILE = 4e9  # T K^2: about a minute of one core
 MOST_DISTINCT = 1.0  # triples per symbol
 
@@ -55,17 +54,22 @@ class RefinedFit(Fit):
     before : HMM
         Where it started.
     gained : float
-        Log-likelihood gained since, nats per symbol, smoothing included.
+        Log-likelihood gained since, nats per symbol, smoothing included; of triples, per triple
+        and without.
     window_passes : int
         Passes over the triples; 0 where they would have saved nothing.
     length : float
-        Symbols in the data, the missing included, by weight: which the objective is divided by.
+        Symbols in the data, the missing included, by weight, or triples: which the objective is
+        divided by.
+    evidence : "sequences" or "triples"
+        What the likelihood is of.
     """
 
     before: HMM = field(repr=False)
     gained: float
     window_passes: int
     length: float
+    evidence: Literal["sequences", "triples"] = "sequences"
 
 
 @learner
@@ -108,8 +112,9 @@ def refine(
         Whether states stay as they were, and zeros too, however much is smoothed; else states are
         ordered by prevalence.
     sparsity : float
-        Weight of a prior for emissions with zeros, - sparsity * sum log(M + .3 / N): 1 helps
-        where most symbols are foreign to most states, and harms where they are not.
+        Weight of a prior for emissions with zeros, - sparsity * sum log(M + delta), delta about a
+        standard error (`zeros`): 1 helps where most symbols are foreign to most states, and harms
+        where they are not.
     smoothing : float
         Pseudo-observations of each symbol in each state that the model is given at the end.
     max_iter : int
@@ -163,7 +168,7 @@ def refine(
         start_weight=(len(data) + PRIOR_STARTS) / n,
         prior=Prior(
             starts=PRIOR_STARTS * visited * (model.startprob > 0) if prior is None else 0.0,
-            emissions=Sparsity(sparsity, FLOOR / model.n_symbols),
+            emissions=zeros_preferred(sparsity, model, n),
             counted=prior or PseudoCounts(),
         ),
         windows=lambda: sample_windows(data, n_parameters(model), rng),
@@ -171,7 +176,7 @@ def refine(
     )
     start, window_passes = model, 0
     if weights is None and labels is None and learned == ALL and not as_given:
-        start, window_passes = _by_windows(_opened(model), visited, data, triples, target)
+        start, window_passes = _by_windows(opened(model), visited, data, triples, target)
         if start.log_likelihood(data) < n * first.log_likelihood:
             start = model
     climbed = ascend(
@@ -218,14 +223,6 @@ def most_passes(n_symbols: float, n_components: int) -> int:
 def worthwhile(n_symbols: int, n_components: int) -> bool:
     """Whether refining so much data takes about a minute at most, and so is done unasked."""
     return n_symbols * n_components**2 <= WORTHWHILE
-
-
-def _opened(model: HMM) -> HMM:
-    """``model`` with a little more of every emission that is possible: zeros are hard to leave."""
-    possible = model.emissionprob > 0
-    emission = (1 - OPENING) * model.emissionprob
-    emission += OPENING * possible / possible.sum(axis=1, keepdims=True)
-    return HMM(model.startprob, model.transmat, emission, model.vocabulary)
 
 
 def _by_windows(

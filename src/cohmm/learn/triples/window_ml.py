@@ -3,11 +3,16 @@
 Unlike `cohmm.learn.cpd_em`, all three factors of a triple are M and A of the same HMM.  The
 E step is EM's; instead of its M step, which needs thousands of passes, its expected counts
 serve as the gradient for `cohmm.learn.sequences.ascent`.  The maximum is the same.
+
+Emissions with zeros are preferred, if at all, in a second climb: those settled before all else is
+would be the wrong ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -21,12 +26,15 @@ from cohmm.learn.run import Record, learner
 from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
 from cohmm.learn.sequences.likelihood import WindowLikelihood
 from cohmm.learn.sequences.square_roots import n_windows
+from cohmm.learn.sequences.zeros import zeros_preferred
 from cohmm.learn.triples.tensor import tensor
 from cohmm.learn.triples.triple_law import TripleLaw
 from cohmm.model.hmm import HMM, ImpossibleObservation
 from cohmm.model.sampling import generator
 
 PASSES = 20
+MAX_ITER = 300
+WINDOW = 3  # symbols; so often is each counted, and so much more does the prior weigh
 CHUNK = 2**16  # triples looked at together
 
 
@@ -35,7 +43,8 @@ def window_ml(
     triples: Triples,
     n_components: States,
     *,
-    max_iter: int = 300,
+    sparsity: float = 0.0,
+    max_iter: int = MAX_ITER,
     tol: float = 1e-3,
     smoothing: float = 0.1,
     random_state: int | None = None,
@@ -50,8 +59,11 @@ def window_ml(
         The evidence.
     n_components : int or "auto"
         Number of states; "auto": as many as stand out from the noise in the pairs.
+    sparsity : float
+        Weight of a prior for emissions with zeros, as in `cohmm.learn.refine`; it asks for a
+        second climb, whose objective is less by what the prior is where it begins.
     max_iter : int
-        Passes over the triples, at most.
+        Passes over the triples, at most; with ``sparsity``, as many again.
     tol : float
         Stop when less than this share of a nat is left to gain for every parameter.
     smoothing : float
@@ -59,7 +71,8 @@ def window_ml(
     random_state : int, optional
         Seed.
     start : HMM, optional
-        Where to start, instead of at the answer of `cohmm.learn.tensor`.
+        Where to start, instead of at the answer of `cohmm.learn.tensor`.  Triples do not say where
+        sequences begin: its starts are kept.
     callback : function of a `Progress`, optional
         Called with every pass that led further.
 
@@ -69,6 +82,7 @@ def window_ml(
     >>> window_ml(count_triples(y), 2, random_state=0).model.distance(truth).emission < 0.05
     True
     """
+    given = start is not None
     if start is not None:
         _check_start(start, triples, n_components)
         warn_of_unseen(triples, np.unique(triples.triples))
@@ -76,30 +90,40 @@ def window_ml(
         start = tensor(triples, n_components, random_state=random_state).model
     record = Record(callback)
     law = TripleLaw.of(triples)
-    target = Target(
+    plain = Target(
         WindowLikelihood(law),
         units=triples.n_triples,
-        symbols=3.0,
+        symbols=WINDOW,
         start_weight=1.0,
         prior=Prior(),
         windows=_sampler(triples, n_parameters(start), generator(random_state)),
     )
-    begin = HMM(prevalence_of(start), start.transmat, start.emissionprob, start.vocabulary)
-    climbed = ascend(
-        target,
+    climb = partial(ascend, passes=PASSES, max_iter=max_iter, tol=tol)
+    begin = replace(start, startprob=prevalence_of(start))
+    climbed = climb(
+        plain,
         begin,
-        passes=PASSES,
-        max_iter=max_iter,
-        tol=tol,
         report=lambda used, _, log_likelihood: record(used, law.negative_entropy - log_likelihood),
     )
-    model = climbed.model
-    model = HMM(prevalence_of(model), model.transmat, model.emissionprob, model.vocabulary)
-    end = record.history[-1].divergence
-    if smoothing > 0 and end >= EXACT:
+    if sparsity > 0:
+        prior = Prior(emissions=zeros_preferred(WINDOW * sparsity, begin, triples.n_triples))
+        passes_before = climbed.n_iter
+        level = law.negative_entropy + prior.log_density(climbed.model) / triples.n_triples
+
+        def report(used: int, objective: float, log_likelihood: float) -> None:
+            if used > 1:  # the first is where the climb before ended
+                divergence = law.negative_entropy - log_likelihood
+                record(passes_before + used, level + objective, divergence)
+
+        climbed = climb(plain._replace(prior=prior), climbed.model, report=report)
+    model = replace(climbed.model, startprob=prevalence_of(climbed.model))
+    end = record.history[-1]
+    if smoothing > 0 and end.divergence >= EXACT:
         frequency = np.bincount(triples.triples[:, 1], triples.counts, minlength=model.n_symbols)
         model = smoothed(model, triples.n_triples, frequency, smoothing, climbed.visited)
-    return Fit(by_prevalence(model), climbed.converged, tuple(record.history), (end,))
+    if given:
+        model = replace(model, startprob=start.startprob)
+    return Fit(by_prevalence(model), climbed.converged, tuple(record.history), (end.objective,))
 
 
 def _check_start(start: HMM, triples: Triples, n_components: States) -> None:

@@ -1,0 +1,108 @@
+"""Pairs alone, and many of them: at the end the volume term is taken away.
+
+The term chooses among models that explain the pairs about as well.  Once there are so many pairs
+that the zeros of M choose, all that it adds is a bias.  From the estimate with it,
+
+    maximise    sum_lag w_lag sum Omega_lag log(M diag(pi) A^lag M'),    pi = pi A
+
+by `cohmm.learn.sequences.ascent`, where emissions with zeros are preferred (`zeros`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.finish import prevalence_of
+from cohmm.learn.pairs.min_volume import expected_paths
+from cohmm.learn.pairs.pair_evidence import PairEvidence
+from cohmm.learn.pairs.pair_fit import PairFit, as_hmm
+from cohmm.learn.pairs.pair_law import PairLaw, Point
+from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
+from cohmm.learn.sequences.likelihood import Expected, StationaryLikelihood
+from cohmm.learn.sequences.square_roots import n_windows
+from cohmm.learn.sequences.zeros import opened, zeros_preferred
+from cohmm.model.hmm import HMM
+from cohmm.model.inference import Counts
+from cohmm.model.sampling import generator
+
+PASSES = 20
+MAX_ITER = 200
+TOL = 1e-3
+STANDARD_ERRORS = 2.24  # of an emission in a known state, where the prior ends to prefer zeros
+
+
+@dataclass(frozen=True, eq=False)
+class PairLikelihood:
+    """The likelihood of pairs, each a chain of its own: ``startprob`` is that of its first state.
+
+    Parameters
+    ----------
+    laws : dict
+        The pair law of every lag, among the symbols of the model.
+    weights : dict
+        The weights of the lags; they sum to one.
+    """
+
+    laws: dict[int, PairLaw]
+    weights: dict[int, float]
+
+    def expected(self, model: HMM) -> Expected:
+        """One pass over the pairs."""
+        a, pi, m = model.transmat, model.startprob, np.ascontiguousarray(model.emissionprob.T)
+        lagged = {lag: pi[:, None] * np.linalg.matrix_power(a, lag) for lag in self.laws}
+        ratios = {lag: law.statistics(m, lagged[lag]) for lag, law in self.laws.items()}
+        transitions, starts = expected_paths(m, pi, a, lagged, ratios, self.weights)
+        emissions = m * sum(
+            self.weights[lag] * (ratio.rows @ lagged[lag].T + ratio.columns @ lagged[lag])
+            for lag, ratio in ratios.items()
+        )
+        log_likelihood = sum(self.weights[lag] * ratio.log_fit for lag, ratio in ratios.items())
+        return Expected(float(log_likelihood), Counts(starts, transitions, emissions.T))
+
+
+def without_volume(
+    fit: PairFit,
+    evidence: PairEvidence,
+    *,
+    sparsity: float,
+    smoothing: float,
+    random_state: int | None,
+) -> PairFit:
+    """The model of ``fit`` taken to the maximum of the likelihood, with a preference for zeros."""
+    m = fit.model.emissionprob[:, evidence.seen]
+    model = HMM(prevalence_of(fit.model), fit.model.transmat, m / m.sum(axis=1, keepdims=True))
+    rng = generator(random_state)
+    target = Target(
+        StationaryLikelihood(PairLikelihood(evidence.laws, evidence.weights)),
+        units=evidence.n_pairs,
+        symbols=2.0,
+        start_weight=1.0,
+        prior=Prior(emissions=zeros_preferred(sparsity, model, evidence.n_pairs, STANDARD_ERRORS)),
+        windows=_sampler(evidence.laws[min(evidence.laws)], n_windows(n_parameters(model)), rng),
+    )
+    climbed = ascend(target, opened(model), passes=PASSES, max_iter=MAX_ITER, tol=TOL)
+    a = climbed.model.transmat
+    point = Point(climbed.model.emissionprob.T, prevalence_of(climbed.model)[:, None] * a)
+    return replace(
+        fit,
+        model=as_hmm(point, evidence, smoothing),
+        converged=fit.converged and climbed.converged,
+        passes_without_volume=climbed.n_iter,
+    )
+
+
+def _sampler(law: PairLaw, n: int, rng: np.random.Generator) -> Callable[[], Ints]:
+    """Draws ``n`` pairs."""
+    omega = sparse.coo_array(law.omega)
+    share: Floats = omega.data / omega.data.sum()
+
+    def sample() -> Ints:
+        chosen = rng.choice(len(share), n, p=share)
+        return np.stack([index[chosen] for index in omega.coords], axis=1).astype(np.int64)
+
+    return sample
