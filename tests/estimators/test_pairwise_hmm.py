@@ -300,7 +300,7 @@ def test_every_option_reaches_the_refinement(
         seen.update(options, model=model, length=len(data.symbols))
         raise InterruptedError
 
-    monkeypatch.setattr("cohmm.learn.recipe.refined", spy)
+    monkeypatch.setattr("cohmm.learn.second_step.refine", spy)
     chosen = {"sparsity": 0.7, "smoothing": 0.3, "random_state": 9}
     model = PairwiseHMM(3, verbose=True, **chosen)
     with pytest.raises(InterruptedError):
@@ -328,7 +328,7 @@ def test_bad_sparsity() -> None:
 
 
 def test_sparsity_asks_for_refinement(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cohmm.learn.recipe.worthwhile", lambda n_symbols, n_components: False)
+    monkeypatch.setattr("cohmm.learn.second_step.worthwhile", lambda n_symbols, n_components: False)
     y, _ = random_hmm(10, 2, random_state=0).sample(2000, random_state=0)
     assert not isinstance(PairwiseHMM(2, random_state=0).fit(y).fit_, RefinedFit)
     assert isinstance(PairwiseHMM(2, sparsity=1, random_state=0).fit(y).fit_, RefinedFit)
@@ -551,7 +551,7 @@ def test_a_fit_that_fails_leaves_the_model_that_was_there(
     def stopped(*args: Any, **options: Any) -> Any:
         raise interrupt
 
-    monkeypatch.setattr("cohmm.learn.recipe.refined", stopped)
+    monkeypatch.setattr("cohmm.learn.second_step.refine", stopped)
     with pytest.raises(interrupt):
         model.fit([[1, 1, 0, 1]] * 9)
     assert dict(vars(model)) == before

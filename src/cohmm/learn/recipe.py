@@ -130,7 +130,7 @@ def pairwise(
     source = as_source(data, weights)
     counts = source.count((1,) if lags is None else lags)
     watch = stage or (lambda name, passes: nullcontext(callback))
-    if is_whole(n_components):
+    if is_whole(n_components) and n_components >= 1:  # type: ignore[operator]
         known.check(int(n_components), counts.n_symbols)
     passes = PAIR_PASSES if max_iter is None else max_iter
     if known.decides_states:
@@ -151,6 +151,7 @@ def pairwise(
             start=start,
             callback=told,
         )
+    known.check(pairs.model.n_components, counts.n_symbols)
     return _together(counts, pairs, second.take(pairs.model, source, counts, watch))
 
 

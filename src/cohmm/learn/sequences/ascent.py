@@ -190,7 +190,8 @@ class _Climb:
     def end(self, *, converged: bool) -> Ascent:
         best, target = self.best, self.target
         model = best.model
-        if not converged and target.prior.is_dirichlet:  # an EM step costs nothing, and gains
+        # An EM step costs nothing, and gains; where starts are counted as transitions, it is none.
+        if not converged and target.prior.is_dirichlet and best.counts.starts.any():
             model = maximised(model, best.counts, target.learned)
         return Ascent(model, converged, self.used, best.visited)
 
