@@ -8,6 +8,8 @@ nothing returns to where it was, and symbols say little without what came before
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -41,26 +43,33 @@ def random_sessions(
         Where the randomness comes from, the kinds of sessions included.
 
     >>> random_sessions(3, random_state=0)
-    Sequences(3 sequences, 54 observations, 14 symbols)
+    Sequences(3 sequences, 31 observations, 14 symbols)
     """
     for name, value, least in (("n_sessions", n_sessions, 1), ("n_symbols", n_symbols, KINDS + 3)):
         if value < least:
             raise ValueError(f"{name} must be at least {least}, not {value}")
     rng = generator(random_state)
-    kinds = [_kind(n_symbols, end, rng) for end in range(n_symbols - KINDS, n_symbols)]
+    events = _events(n_symbols - KINDS, rng)
+    kinds = [_kind(events, end, rng) for end in range(n_symbols - KINDS, n_symbols)]
     shares = rng.dirichlet(np.full(KINDS, 3.0))
     drawn = [_session(kinds[rng.choice(KINDS, p=shares)], rng) for _ in range(n_sessions)]
     lengths = [len(session) for session in drawn]
     return Sequences.of(np.concatenate(drawn), lengths, n_symbols=n_symbols)
 
 
-def _kind(n_symbols: int, end: int, rng: np.random.Generator) -> list[Stage]:
+def _events(n: int, rng: np.random.Generator) -> Iterator[int]:
+    """All of n events before any comes again, in a random order each time."""
+    while True:
+        yield from rng.permutation(n).tolist()
+
+
+def _kind(events: Iterator[int], end: int, rng: np.random.Generator) -> list[Stage]:
     """Stages, and the end."""
     stages = []
     for number in range(rng.integers(*STAGES)):
-        events = rng.choice(n_symbols - KINDS, rng.integers(*EVENTS), replace=False)
+        some = list(islice(events, int(rng.integers(*EVENTS))))
         happens = 1.0 if number == 0 else rng.choice([1.0, rng.uniform(0.3, 1.0)])
-        stages.append((np.repeat(events, rng.integers(*REPEATS, size=len(events))), happens))
+        stages.append((np.repeat(some, rng.integers(*REPEATS, size=len(some))), happens))
     return [*stages, (np.array([end]), 1.0)]
 
 

@@ -3,7 +3,8 @@
 1. count pairs, in one pass over the data;
 2. learn from them alone: `min_volume`, which orders states by prevalence, and gives
    a symbol that is in no pair its frequency, in every state;
-3. if the data is at hand and that is worth its time, `refine`.
+3. if the data is at hand and that is worth its time, `refine`, from there or, where a random
+   start leads further, from that: `best_start`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from cohmm.data.sequences import Sequences
@@ -23,8 +25,10 @@ from cohmm.learn.pairs.pair_evidence import Combine, States
 from cohmm.learn.pairs.pair_fit import PairFit
 from cohmm.learn.pairs.volume import Volume
 from cohmm.learn.run import learner
+from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.refine import MAX_ITER, RefinedFit, worthwhile
 from cohmm.learn.sequences.refine import refine as refined
+from cohmm.learn.sequences.starts import best_start
 from cohmm.model.hmm import HMM
 
 Stage = Callable[[str, int], AbstractContextManager[Callback | None]]
@@ -144,9 +148,13 @@ def pairwise(
     sequences = source.sequences(counts) if refine else None
     result: PairFit | RefinedFit = pairs
     if sequences is not None:
+        begin = pairs.model
+        if start is None and begin.n_components > 1:
+            draw = partial(random_start, sequences, begin.n_components)
+            begin = best_start(sequences, [begin], draw, random_state=random_state)
         with watch("refinement", MAX_ITER) as told:
             result = refined(
-                pairs.model,
+                begin,
                 sequences,
                 sparsity=sparsity,
                 smoothing=smoothing,
