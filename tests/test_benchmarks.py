@@ -27,6 +27,8 @@ def quick(name: str) -> str:
         ("inference.py", ["| Viterbi | deeptime |", "| forward (log-likelihood) | hmmlearn |"]),
         ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step"]),
         ("refinement.py", ["Refinement (sticky)", "| refined, sparsity=1 |", "| baum_welch |"]),
+        ("sessions.py", ["| sessions 0 |", "at or above the best of five on"]),
+        ("small_data.py", ["| 200 | 2 | 4 | sticky |", "at or above hmmlearn in"]),
         ("sparse_pass.py", ["| 100 |", "A fit, N="]),
         ("topics.py", ["| HTMM |", "| HTMM, the paper's |", "| LDA tomotopy |"]),
     ],

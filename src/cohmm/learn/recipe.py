@@ -3,8 +3,9 @@
 1. count pairs, in one pass over the data;
 2. learn from them alone: `min_volume`, which orders states by prevalence, and gives
    a symbol that is in no pair its frequency, in every state;
-3. if the data is at hand and that is worth its time, `refine`; of long data the triples alone
-   are taken to maximum likelihood, at a cost that does not depend on its length.
+3. if the data is at hand and that is worth its time, `refine`, from there or, where a random
+   start leads further, from that: `best_start`.  Of long data the triples alone are taken to
+   maximum likelihood, at a cost that does not depend on its length.
 
 Where something is `Known` that tells states apart, a start that agrees with it takes the place of
 the second step.
@@ -152,7 +153,8 @@ def pairwise(
             callback=told,
         )
     known.check(pairs.model.n_components, counts.n_symbols)
-    return _together(counts, pairs, second.take(pairs.model, source, counts, watch))
+    refined = second.take(pairs.model, source, counts, watch, start is not None)
+    return _together(counts, pairs, refined)
 
 
 def _informed(

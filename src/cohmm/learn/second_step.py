@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from cohmm.data.sequences import Sequences
@@ -12,8 +13,10 @@ from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.fit import Callback
 from cohmm.learn.known import Known
 from cohmm.learn.options import check_choice
+from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.em_step import PseudoCounts
 from cohmm.learn.sequences.refine import RefinedFit, most_passes, refine, worthwhile
+from cohmm.learn.sequences.starts import best_start
 from cohmm.learn.sources import Source
 from cohmm.learn.triples.refine_triples import refine_triples, triples_serve, worthwhile_triples
 from cohmm.learn.triples.window_ml import MAX_ITER as MAX_WINDOW_PASSES
@@ -88,9 +91,9 @@ class SecondStep:
         return source.sequences(counts) if self.way(counts, n_components) else None
 
     def take(
-        self, start: HMM, source: Source, counts: Cooccurrence, watch: Stage
+        self, start: HMM, source: Source, counts: Cooccurrence, watch: Stage, given: bool = False
     ) -> RefinedFit | None:
-        """Take it from ``start``."""
+        """Take it from ``start``, or a better one, unless the start was ``given``."""
         way, data = self.way(counts, start.n_components), None
         if way is not None:
             data = source.sequences(counts)
@@ -114,6 +117,9 @@ class SecondStep:
             if way == "triples":
                 return refine_triples(start, data, callback=told, **common)
             known = self.known
+            if not known.decides_states and self.weights is None and not given:
+                draw = partial(random_start, data, start.n_components)
+                start = best_start(data, [start], draw, random_state=self.random_state)
             return refine(
                 start,
                 data,

@@ -1,0 +1,109 @@
+"""Which model is the best start: a race on parts of the data."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from cohmm import HMM, Sequences, count_pairs
+from cohmm.datasets.synthetic import random_hmm
+from cohmm.datasets.synthetic_sessions import random_sessions
+from cohmm.learn import min_volume, pairwise, refine
+from cohmm.learn.sequences import starts
+from cohmm.learn.sequences.baum_welch import random_start
+from cohmm.learn.sequences.starts import LEAST, best_start, em, subsets
+
+
+def drawn(data: Sequences, k: int) -> partial[HMM]:
+    return partial(random_start, data, k)
+
+
+def test_a_model_that_is_ahead_is_kept_as_it_came() -> None:
+    truth = random_hmm(12, 3, stay=0.5, random_state=0)
+    data = Sequences.of(truth.sample(8000, random_state=0)[0], n_symbols=12)
+    worse = random_start(data, 3, np.random.default_rng(0))
+    assert best_start(data, [worse, truth], drawn(data, 3), random_state=0) is truth
+
+
+def test_what_a_part_of_the_data_cannot_improve_is_not_doubted() -> None:
+    truth = random_hmm(50, 5, random_state=0)
+    data = Sequences.of(truth.sample(20_000, random_state=0)[0], n_symbols=50)
+    assert best_start(data, [truth], lambda rng: pytest.fail("drawn"), random_state=0) is truth
+
+
+@pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
+def test_on_sessions_a_random_start_leads_further() -> None:
+    data = random_sessions(1500, random_state=1)
+    test = random_sessions(3000, random_state=1)
+    rough = min_volume(count_pairs(data), 12, random_state=0).model
+    start = best_start(data, [rough], drawn(data, 12), n_random=12, random_state=0)
+    refined = [refine(model, data, random_state=0).model for model in (rough, start)]
+    before, after = (model.log_likelihood(test) / len(test.symbols) for model in refined)
+    assert after > before + 0.02
+
+
+def test_the_recipe_starts_there() -> None:
+    data = random_sessions(300, random_state=1)
+    fit = pairwise(data, 8, random_state=0, max_iter=50)
+    assert fit.refined is not None
+    assert fit.refined.before != fit.pairs.model
+
+
+def test_without_candidates_random_ones_race() -> None:
+    truth = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2, 0], [0, 0.2, 0.8]])
+    for length in (400, 5000):
+        data = Sequences.of(truth.sample(length, random_state=0)[0])
+        start = best_start(data, [], drawn(data, 2), n_random=5, random_state=0)
+        assert start.distance(truth).emission < 0.1
+
+
+def test_the_seed_decides() -> None:
+    data = random_sessions(300, random_state=3)
+    one, same, other = (
+        best_start(data, [], drawn(data, 5), n_random=6, random_state=seed) for seed in (0, 0, 1)
+    )
+    assert one == same != other
+
+
+def test_little_data_is_not_raced_on() -> None:
+    data = Sequences.of(np.random.default_rng(0).integers(0, 3, LEAST - 1))
+    only = random_start(data, 2, np.random.default_rng(0))
+    assert best_start(data, [only], lambda rng: pytest.fail("drawn"), random_state=0) is only
+
+
+def test_zeros_stay_zero_and_what_cannot_be_is_out() -> None:
+    data = random_sessions(400, random_state=0)
+
+    def left_right(rng: np.random.Generator) -> HMM:
+        free = random_start(data, 6, rng)
+        transmat = np.triu(free.transmat)
+        first = np.eye(6)[0]
+        return HMM(first, transmat / transmat.sum(axis=1, keepdims=True), free.emissionprob)
+
+    impossible = HMM([1.0, 0], np.eye(2), np.eye(14)[:2])
+    start = best_start(data, [impossible], left_right, n_random=6, random_state=0)
+    assert start.n_components == 6
+    assert (np.tril(start.transmat, -1) == 0).all()
+    assert start.startprob.tolist() == [1, 0, 0, 0, 0, 0]
+    assert em(impossible, data, 3) is impossible
+
+
+@pytest.mark.parametrize("lengths", [[7000], [10] * 300, [1, 2500, 3, 40]])
+def test_subsets_are_disjoint_parts_of_sequences(lengths: list[int]) -> None:
+    n = sum(lengths)
+    data = Sequences(np.arange(n), np.concatenate([[0], np.cumsum(lengths)]), n)
+    size = n // 2
+    parts = subsets(data, (size, size), np.random.default_rng(0))
+    symbols = np.concatenate([part.symbols for part in parts])
+    assert len(np.unique(symbols)) == len(symbols) <= n
+    longest = max(part.lengths.max() for part in parts)
+    assert longest <= max(n // starts.PIECES, 1)
+    for part in parts:
+        assert abs(len(part.symbols) - size) <= longest
+        for piece in np.split(part.symbols, part.offsets[1:-1]):
+            assert (np.diff(piece) == 1).all()  # in order, of one sequence
+            assert np.searchsorted(data.offsets, piece[0], "right") == np.searchsorted(
+                data.offsets, piece[-1], "right"
+            )
