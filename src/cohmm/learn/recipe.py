@@ -22,6 +22,7 @@ import numpy as np
 
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.pairs import Cooccurrence
+from cohmm.learn.finish import keeping
 from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.known import Known, from_labels, from_pairs, plain
 from cohmm.learn.options import is_whole
@@ -30,11 +31,14 @@ from cohmm.learn.pairs.pair_evidence import Combine, States
 from cohmm.learn.pairs.volume import Volume
 from cohmm.learn.run import Record, learner
 from cohmm.learn.second_step import SMOOTHING, Refine, SecondStep, Stage
+from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.refine import RefinedFit
+from cohmm.learn.sequences.starts import best_start
 from cohmm.learn.sources import Source, as_source
 from cohmm.model.hmm import HMM
 
 PAIR_PASSES = 3000
+RANDOM_STARTS = 16  # beside those from pairs, where transitions or their zeros are known
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,7 @@ def _informed(
         start = known.over(plain(k, np.ones(counts.n_symbols), counts.vocabulary))
     else:
         with watch("pairs", passes) as told:
-            pairs = from_pairs(
+            fits = from_pairs(
                 counts,
                 known,
                 k,
@@ -197,9 +201,28 @@ def _informed(
                 tol=second.tol,
                 random_state=second.random_state,
                 record=Record(told),
-            )[0]
-        start = pairs.model if alone else known.over(pairs.model)
+            )
+        pairs, start = fits[0], fits[0].model
+        if not alone:
+            start = known.over(start)
+        if not alone and known.emissionprob is None and second.weights is known.states is None:
+            models = [fit.model for fit in fits]
+            start = _raced(source.sequences(counts), known, models, second.random_state)
     return _together(counts, pairs, second.take(start, source, counts, watch))
+
+
+def _raced(data: Sequences | None, known: Known, models: list[HMM], random_state: Any) -> HMM:
+    """The best start of those that pairs gave and random ones, all with what is known."""
+    assert data is not None
+    k = models[0].n_components
+    start = best_start(
+        data,
+        [each for model in models for each in (known.over(model), model)],
+        lambda rng: known.over(random_start(data, k, rng)),
+        n_random=RANDOM_STARTS,
+        random_state=random_state,
+    )
+    return keeping(known.over(start), start, known.learned)
 
 
 def _together(

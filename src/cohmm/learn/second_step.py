@@ -117,7 +117,9 @@ class SecondStep:
             if way == "triples":
                 return refine_triples(start, data, callback=told, **common)
             known = self.known
-            if not known.decides_states and self.weights is None and not given:
+            if not (
+                known.decides_states or given or self.weights is not None or start.n_components == 1
+            ):
                 draw = partial(random_start, data, start.n_components)
                 start = best_start(data, [start], draw, random_state=self.random_state)
             return refine(
