@@ -87,16 +87,16 @@ def compare(
     with working(threads):
         chosen, missing = chosen_models(models)
         documents = corpus(inputs, words, column, encoding)
-        found = _found(documents, chosen, numbers, range(seed, seed + seeds), held_out)
-    scored = [one for one in found if one.failed is None]
-    failed = reasons(found)
+        compared = _compared(documents, chosen, numbers, range(seed, seed + seeds), held_out)
+    scored = [one for one in compared if one.failed is None]
+    failed = reasons(compared)
     if not scored:
         raise ValueError(f"no model could be learned: {next(iter(failed))}")
     if csv is not None:
         with writing(csv) as write:
             write(as_csv(scored))
     if json:
-        typer.echo(json_line(summary(documents, found, missing)))
+        typer.echo(json_line(summary(documents, compared, missing)))
     else:
         show(documents, scored, held_out, seeds)
     for text in failed:
@@ -129,21 +129,21 @@ def chosen_models(text: str | None) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys(names)), []
 
 
-def _found(
+def _compared(
     documents: Documents, models: list[str], sizes: list[int], seeds: range, held_out: float
 ) -> list[Compared]:
     from cohmm.topics.compare import compare as compared
 
-    found = []
+    results = []
     with (
         warnings.catch_warnings(),
         _progress(len(models) * len(sizes) * len(seeds)) as tell,
     ):
         warnings.simplefilter("ignore")  # of rivals' packages, and what is known of small data
         for one in compared(documents, models, sizes, seeds, held_out=held_out):
-            found.append(one)
+            results.append(one)
             tell(one)
-    return found
+    return results
 
 
 @contextmanager
@@ -170,42 +170,42 @@ def _progress(total: int) -> Iterator[Callable[[Compared], None]]:
         )
 
 
-def reasons(found: list[Compared]) -> list[str]:
+def reasons(compared: list[Compared]) -> list[str]:
     """Which models failed, and why."""
     return [
         f"{one.model}, K={one.n_components}, seed {one.seed}: {one.failed}"
-        for one in found
+        for one in compared
         if one.failed is not None
     ]
 
 
-def as_csv(found: list[Compared]) -> str:
+def as_csv(compared: list[Compared]) -> str:
     """One row per model, size and seed."""
     text = io.StringIO()
-    rows = [one.as_row() for one in found]
+    rows = [one.as_row() for one in compared]
     writer = csv_.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
 
 
-def summary(documents: Documents, found: list[Compared], missing: list[str]) -> dict[str, Any]:
+def summary(documents: Documents, compared: list[Compared], missing: list[str]) -> dict[str, Any]:
     """For machines: every run, and which of them failed."""
     return {
         "documents": len(documents),
         "words": documents.n_words,
         "vocabulary": documents.n_symbols,
-        "rows": [one.as_row() for one in found if one.failed is None],
+        "rows": [one.as_row() for one in compared if one.failed is None],
         "failed": [
             {"model": one.model, "K": one.n_components, "seed": one.seed, "why": one.failed}
-            for one in found
+            for one in compared
             if one.failed is not None
         ],
         "not_installed": missing,
     }
 
 
-def show(documents: Documents, found: list[Compared], held_out: float, seeds: int) -> None:
+def show(documents: Documents, compared: list[Compared], held_out: float, seeds: int) -> None:
     """A table a number of topics; the best of every column has a star."""
     from rich import box
     from rich.table import Table
@@ -218,7 +218,7 @@ def show(documents: Documents, found: list[Compared], held_out: float, seeds: in
         f"{len(documents):,} documents, {documents.n_words:,} words, "
         f"{documents.n_symbols:,} distinct; {held_out:.0%} of the documents held out{of}"
     )
-    rows = mean_rows(found)
+    rows = mean_rows(compared)
     for k in sorted({row["K"] for row in rows}):
         here = [row for row in rows if row["K"] == k]
         table = Table(box=box.SIMPLE_HEAD)

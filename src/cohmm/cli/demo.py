@@ -139,7 +139,7 @@ def demo(
             model = learned(documents, truth.n_components, {"n_init": STARTS, "random_state": 0})
             model.save(paths.model)
         with clock("compare"):
-            found = compare(model, documents, truth, states)
+            findings = compare(model, documents, truth, states)
         with clock("report"):
             report_topics(
                 model,
@@ -150,9 +150,9 @@ def demo(
                 command=typed(),
             )
     if json:
-        typer.echo(json_line(summary(model, documents, found, clock.seconds, paths)))
+        typer.echo(json_line(summary(model, documents, findings, clock.seconds, paths)))
     else:
-        show(documents, found, clock.seconds, paths)
+        show(documents, findings, clock.seconds, paths)
 
 
 def is_of_a_demo(corpus: Path) -> bool:
@@ -206,7 +206,7 @@ def compare(model: HTMM, documents: Documents, truth: HMM, states: Ints) -> Find
     emission = truth.emissionprob[which]
     transitions = truth.transmat[np.ix_(which, which)]
     topic = np.argsort(which)  # and the topic that each state is
-    found = Chains.of(model.fit_, model.chain).infer(documents, decode=True).topics
+    inferred = Chains.of(model.fit_, model.chain).infer(documents, decode=True).topics
     _, best = replace(truth, vocabulary=None).decode(codes[documents.symbols], documents.lengths)
     return Findings(
         subjects=[list(SUBJECTS)[state] for state in which],
@@ -214,11 +214,11 @@ def compare(model: HTMM, documents: Documents, truth: HMM, states: Ints) -> Find
         top_words=model.top_words(TOP),
         topic_errors=(np.abs(components - emission).sum(axis=1) / 2).tolist(),
         transition_error=total_variation(model.topic_transitions_, transitions),
-        right=float(np.mean(which[found] == states)),
+        right=float(np.mean(which[inferred] == states)),
         right_by_truth=float(np.mean(best == states)),
-        runs=count_runs(found, documents.offsets, k).means.tolist(),
+        runs=count_runs(inferred, documents.offsets, k).means.tolist(),
         true_runs=count_runs(topic[states], documents.offsets, k).means.tolist(),
-        passage=passage(documents, found, emission[:, codes]),
+        passage=passage(documents, inferred, emission[:, codes]),
     )
 
 
@@ -245,25 +245,25 @@ def passage(
 
 
 def summary(
-    model: HTMM, documents: Documents, found: Findings, seconds: dict[str, float], paths: Paths
+    model: HTMM, documents: Documents, findings: Findings, seconds: dict[str, float], paths: Paths
 ) -> dict[str, Any]:
     """For machines."""
-    d, words, topics = found.passage
+    d, words, topics = findings.passage
     return {
         "documents": len(documents),
         "words": documents.n_words,
         "vocabulary": documents.n_symbols,
-        "topics": len(found.subjects),
+        "topics": len(findings.subjects),
         "starts": list(model.fit_.starts),
         "seconds": seconds,
-        "topic_error": found.topic_error,
-        **found._asdict(),
+        "topic_error": findings.topic_error,
+        **findings._asdict(),
         "passage": {"document": d, "words": words, "topics": topics},
         "files": {name: str(path) for name, path in paths._asdict().items()},
     }
 
 
-def show(documents: Documents, found: Findings, seconds: dict[str, float], paths: Paths) -> None:
+def show(documents: Documents, findings: Findings, seconds: dict[str, float], paths: Paths) -> None:
     """One screen of at most 24 lines."""
     from rich.text import Text
 
@@ -271,7 +271,7 @@ def show(documents: Documents, found: Findings, seconds: dict[str, float], paths
 
     console = screen()
     width = min(console.width, WIDEST)
-    k = len(found.subjects)
+    k = len(findings.subjects)
     steps = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())
     lines = [
         f"{len(documents):,} documents, {documents.n_words:,} words, drawn from a chain of {k} "
@@ -280,21 +280,21 @@ def show(documents: Documents, found: Findings, seconds: dict[str, float], paths
         "",
         "topic  the truth    share    off  lasts  truth  most probable words",
     ]
-    for t, subject in enumerate(found.subjects):
+    for t, subject in enumerate(findings.subjects):
         head = (
-            f"{t:5d}  {subject:10s} {found.prevalence[t]:7.1%} {found.topic_errors[t]:6.1%} "
-            f"{found.runs[t]:6.1f} {found.true_runs[t]:6.1f}  "
+            f"{t:5d}  {subject:10s} {findings.prevalence[t]:7.1%} {findings.topic_errors[t]:6.1%} "
+            f"{findings.runs[t]:6.1f} {findings.true_runs[t]:6.1f}  "
         )
-        lines.append(head + fitting(found.top_words[t], width - len(head)))
+        lines.append(head + fitting(findings.top_words[t], width - len(head)))
     lines += [
-        f"topics {found.topic_error:.1%} off the truth on average (total variation), transitions "
-        f"{found.transition_error:.1%}",
-        f"{found.right:.1%} of words get their true topic; with the true parameters "
-        f"{found.right_by_truth:.1%}",
+        f"topics {findings.topic_error:.1%} off the truth on average (total variation), "
+        f"transitions {findings.transition_error:.1%}",
+        f"{findings.right:.1%} of words get their true topic; with the true parameters "
+        f"{findings.right_by_truth:.1%}",
         "",
     ]
     typer.echo("\n".join(lines))
-    d, words, topics = found.passage
+    d, words, topics = findings.passage
     text = Text(f"document {d}: ") + coloured(runs_of(words, topics), colours_of(topics))
     text.append(" ...")
     console.print(text, width=width)

@@ -106,10 +106,10 @@ def report(
         else:
             column = layout.column
             _refuse(model, **vars(replace(layout, column=None)), unseen=unseen)
-            found = _documents(read, paths, column, encoding) if paths else None
+            given = _documents(read, paths, column, encoding) if paths else None
             report_topics(
                 read,
-                found,
+                given,
                 output,
                 title=name,
                 n_documents=documents,
@@ -141,12 +141,12 @@ def _load(path: Path) -> HMM | HTMM:
     from cohmm.storage import StorageError, kind
     from cohmm.topics.htmm_file import KIND
 
-    found = kind(path)
-    if found == KIND:
+    held = kind(path)
+    if held == KIND:
         return HTMM.load(path)
-    if found == "HMM":
+    if held == "HMM":
         return HMM.load(path)
-    raise StorageError(f"{path} holds a {found}: a report is about a {KIND} or an HMM")
+    raise StorageError(f"{path} holds a {held}: a report is about a {KIND} or an HMM")
 
 
 def _labels(model: HMM | HTMM, path: Path | None) -> dict[int, str]:
@@ -175,8 +175,8 @@ def _documents(model: HTMM, inputs: list[str], column: str | None, encoding: str
     trace = Trace()
     with reading(inputs, "reading"), warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # the report counts empty documents
-        found = model.encode(_texts(inputs, column, encoding, trace))
-    return replace(found, names=trace.names())
+        encoded = model.encode(_texts(inputs, column, encoding, trace))
+    return replace(encoded, names=trace.names())
 
 
 def _texts(

@@ -72,12 +72,12 @@ def reproduce(
     check_data(chosen, plan)
     folder = made_folder(output)
     kept = package.Kept(folder, fresh)
-    found = {}
+    summaries = {}
     with working(threads):
         for experiment in chosen:
             with progress(experiment.name, experiment.steps(plan)) as tell:
                 outcome = package.run(experiment, plan, folder, kept=kept, tell=tell)
-            found[experiment.name] = summary(experiment.name, folder, outcome)
+            summaries[experiment.name] = summary(experiment.name, folder, outcome)
             if not json:
                 show(experiment, outcome, folder)
     if kept.stale:
@@ -86,7 +86,7 @@ def reproduce(
             "(--fresh: anew)"
         )
     if json:
-        typer.echo(json_line(found))
+        typer.echo(json_line(summaries))
 
 
 def experiments() -> Any:
@@ -168,12 +168,12 @@ def show(experiment: Any, outcome: Any, folder: Path) -> None:
     from rich.table import Table
 
     console = screen(highlight=True)
-    for found in experiment.tables(outcome.summary):
-        typer.echo(found.title)
+    for means in experiment.tables(outcome.summary):
+        typer.echo(means.title)
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-        for place, column in enumerate(found.columns):
+        for place, column in enumerate(means.columns):
             table.add_column(column, justify="right" if place else "left", no_wrap=True)
-        for row in found.rows:
+        for row in means.rows:
             table.add_row(*row)
         console.print(table, "")
     for text in experiment.shown(outcome.rows):

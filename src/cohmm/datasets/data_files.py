@@ -63,10 +63,10 @@ class DataFile:
         """What is in the file, which may be in an archive at ``path``, or compressed."""
         name = self.name.removesuffix(".gz")
         if path.name == self.packed:
-            found = members(path, lambda member: Path(member).name.removesuffix(".gz") == name)
-            if not found:
+            matching = members(path, lambda member: Path(member).name.removesuffix(".gz") == name)
+            if not matching:
                 raise ValueError(f"{path}: there is no {name} in it")
-            ((inside, data),) = found.items()
+            ((inside, data),) = matching.items()
         else:
             inside, data = path.name, path.read_bytes()
         if not inside.endswith(".gz"):
@@ -85,10 +85,10 @@ class DataFile:
             ) from None
         known = None if self.sha256 is None else f"sha256:{self.sha256}"
         try:
-            found = pooch.retrieve(self.address, known, fname=self.name, path=cache_folder())
+            fetched = pooch.retrieve(self.address, known, fname=self.name, path=cache_folder())
         except (OSError, ValueError) as error:  # no network, no such page, another content
             raise MissingData(f"{self.address} could not be fetched: {error}") from None
-        return Path(found)
+        return Path(fetched)
 
 
 def cache_folder() -> Path:
@@ -106,14 +106,14 @@ def _folders() -> Iterator[Path]:
 
 def members(path: Path, wanted: Callable[[str], bool]) -> dict[str, bytes]:
     """The files in a tar archive whose names are ``wanted``, in the order of their names."""
-    found = {}
+    contents = {}
     try:
         with tarfile.open(path) as archive:
             for member in archive:
                 if member.isfile() and wanted(member.name):
                     file = archive.extractfile(member)
                     assert file is not None
-                    found[member.name] = file.read()
+                    contents[member.name] = file.read()
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{path} is no tar archive, or is damaged ({error})") from None
-    return dict(sorted(found.items()))
+    return dict(sorted(contents.items()))

@@ -119,18 +119,20 @@ def plot_scatter(model: Any, ax: Axes | None = None) -> Axes:
     'separable'
     """
     kind = emissions_of(model).kind
-    found = scatter_of(model)
+    scatter = scatter_of(model)
     with canvas(ax, height=3.1) as ax:
-        ax.add_patch(Polygon(found.hull, facecolor="#f0e442", alpha=0.6, label="hull of the rows"))
+        ax.add_patch(
+            Polygon(scatter.hull, facecolor="#f0e442", alpha=0.6, label="hull of the rows")
+        )
         ax.add_patch(Polygon(CORNERS, fill=False, linewidth=1.2, label="triangle"))
         ax.add_patch(Circle((0, 0), RADIUS, fill=False, linewidth=1.2, label="inner circle"))
         ax.add_patch(
             Circle((0, 0), 1, fill=False, linewidth=0.8, linestyle="--", label="outer circle")
         )
-        if found.dual is not None:
+        if scatter.dual is not None:
             ax.add_patch(
                 Polygon(
-                    found.dual,
+                    scatter.dual,
                     fill=False,
                     edgecolor=GREY,
                     linewidth=0.8,
@@ -138,7 +140,7 @@ def plot_scatter(model: Any, ax: Axes | None = None) -> Axes:
                     label="dual",
                 )
             )
-        ax.plot(*found.points.T, "o", color=COLOURS[0], markersize=3, label="rows of M")
+        ax.plot(*scatter.points.T, "o", color=COLOURS[0], markersize=3, label="rows of M")
         sides = (("center", "bottom"), ("right", "top"), ("left", "top"))
         for state, ((x, y), (across, up)) in enumerate(zip(1.06 * CORNERS, sides, strict=True)):
             ax.text(x, y, f"{kind} {state}", ha=across, va=up)
@@ -146,7 +148,7 @@ def plot_scatter(model: Any, ax: Axes | None = None) -> Axes:
         ax.set_ylim(-1.05, 1.25)
         ax.set_aspect("equal")
         ax.set_axis_off()
-        ax.set_title(_verdict(found))
+        ax.set_title(_verdict(scatter))
         return ax
 
 
@@ -158,13 +160,13 @@ def _sides(hull: Floats) -> tuple[Floats, Floats]:
     return normals, (normals * hull).sum(axis=1)
 
 
-def _verdict(found: Scatter) -> str:
-    if found.separable:
+def _verdict(scatter: Scatter) -> str:
+    if scatter.separable:
         return "separable"
-    if found.scattered:
+    if scatter.scattered:
         return "sufficiently scattered"
-    if found.reach > 1 - TOLERANCE:
+    if scatter.reach > 1 - TOLERANCE:
         return "not sufficiently scattered\n(touches the circle inside)"
-    if found.reach <= 0:
+    if scatter.reach <= 0:
         return "not sufficiently scattered\n(none of the circle)"
-    return f"not sufficiently scattered\n({found.reach:.2f} of the circle's radius)"
+    return f"not sufficiently scattered\n({scatter.reach:.2f} of the circle's radius)"

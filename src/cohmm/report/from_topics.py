@@ -105,7 +105,7 @@ def _readings(
         begin, end = data.offsets[d : d + 2].tolist()
         symbols = data.symbols[begin : min(end, begin + MOST_READ)]
         one = Documents(symbols, np.array([0, len(symbols)]), data.vocabulary)
-        found = chains.infer(one, decode=True, posteriors=True)
+        inferred = chains.infer(one, decode=True, posteriors=True)
         text, spans = align.find(written, data.words(d))
         readings.append(
             Reading(
@@ -113,12 +113,12 @@ def _readings(
                 name=f"Document {d}" if data.names is None else data.names[d],
                 length=end - begin,
                 symbols=symbols,
-                path=found.topics,
-                path_p=found.probabilities,
-                best=found.posteriors.argmax(axis=1),
-                best_p=found.posteriors.max(axis=1, initial=0.0),
+                path=inferred.topics,
+                path_p=inferred.probabilities,
+                best=inferred.posteriors.argmax(axis=1),
+                best_p=inferred.posteriors.max(axis=1, initial=0.0),
                 bag=bags.infer(one, decode=True).topics,
-                shares=found.shares[0],
+                shares=inferred.shares[0],
                 text=text,
                 spans=spans,
             )
@@ -186,9 +186,9 @@ def _coherence_items(overview: Overview) -> list[Item]:
 def _perplexity(model: FittedTopics, data: Documents) -> list[Item]:
     if not data.n_words:
         return []
-    found = likelihood(Chains.of(model.fit_, model.chain), data)
+    measured = likelihood(Chains.of(model.fit_, model.chain), data)
     note = "exp(- log-likelihood of a word) on these documents, each word given those before it"
-    return [Item("Perplexity", number(found.perplexity), note)]
+    return [Item("Perplexity", number(measured.perplexity), note)]
 
 
 def _counts(model: FittedTopics, data: Documents) -> Cooccurrence | None:

@@ -34,21 +34,21 @@ def checked_labels(given: Labels | None, k: int, key: str) -> dict[int, str]:
     """
     if given is None:
         return {}
-    where, found = "labels", given
+    where, content = "labels", given
     if isinstance(given, (str, os.PathLike)):
-        where, found = os.fspath(given), _read(Path(given))
-    if not isinstance(found, Mapping):
+        where, content = os.fspath(given), _read(Path(given))
+    if not isinstance(content, Mapping):
         raise ValueError(f'{where}: labels are an object, such as {{"0": "weather"}}')
-    if "labels" in found:
-        if found.get("model", key) != key:
+    if "labels" in content:
+        if content.get("model", key) != key:
             raise ValueError(
-                f"{where}: these are labels of another model ({found['model']}, not {key}), whose "
-                'topics have other numbers; without its "model" the file is taken for any'
+                f"{where}: these are labels of another model ({content['model']}, not {key}), "
+                'whose topics have other numbers; without its "model" the file is taken for any'
             )
-        found = found["labels"]
-        if not isinstance(found, Mapping):
+        content = content["labels"]
+        if not isinstance(content, Mapping):
             raise ValueError(f'{where}: "labels" must be an object, such as {{"0": "weather"}}')
-    pairs = [(_number(where, number, k), label) for number, label in found.items()]
+    pairs = [(_number(where, number, k), label) for number, label in content.items()]
     if len(dict(pairs)) < len(pairs):
         raise ValueError(f"{where}: a number has two labels")
     texts = ((number, _text(where, number, label)) for number, label in sorted(pairs, key=_first))
@@ -76,12 +76,12 @@ def _read(path: Path) -> Any:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; JSON itself would let the last of two equal names win."""
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in members:
             raise KeyError(name)
-        found[name] = value
-    return found
+        members[name] = value
+    return members
 
 
 def _number(where: str, number: Any, k: int) -> int:

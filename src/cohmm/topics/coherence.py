@@ -114,15 +114,15 @@ def coherence(
     elif measure not in ("npmi", "c_v"):
         raise ValueError(f"{measure!r} is defined by documents: leave out window={window}")
     words = _words(topics, documents, defaults.top, top)
-    found = occurrences(words, documents, window)
-    if not found.single.all():
-        topic, place = np.argwhere(found.single == 0)[0]
+    counted = occurrences(words, documents, window)
+    if not counted.single.all():
+        topic, place = np.argwhere(counted.single == 0)[0]
         word = _name(documents, int(words[topic, place]))
         raise ValueError(
             f"no document has the word {word!r}, number {place + 1} of topic {topic}: the "
             "reference corpus must have all top words"
         )
-    return _MEASURES[measure](found, eps)
+    return _MEASURES[measure](counted, eps)
 
 
 def occurrences(words: Ints, documents: Documents | Any, window: int | None = None) -> Occurrences:
@@ -167,33 +167,33 @@ def _symbols(documents: Documents | Any, window: int | None) -> tuple[int, Ints,
     return counts.shape[1], counts.indices.astype(np.int32), counts.indptr.astype(np.int64)
 
 
-def _paper(found: Occurrences, eps: float) -> Floats:
-    return np.asarray(np.log((found.joint + eps) / found.single[:, :, None]).sum(axis=(1, 2)))
+def _paper(counted: Occurrences, eps: float) -> Floats:
+    return np.asarray(np.log((counted.joint + eps) / counted.single[:, :, None]).sum(axis=(1, 2)))
 
 
-def _umass(found: Occurrences, eps: float) -> Floats:
-    terms = np.log((found.joint + eps) / found.single[:, None, :])
+def _umass(counted: Occurrences, eps: float) -> Floats:
+    terms = np.log((counted.joint + eps) / counted.single[:, None, :])
     return np.asarray(np.tril(terms, -1).sum(axis=(1, 2)))
 
 
-def _npmi(found: Occurrences, eps: float) -> Floats:
-    terms = _npmi_pairs(found, eps)
+def _npmi(counted: Occurrences, eps: float) -> Floats:
+    terms = _npmi_pairs(counted, eps)
     n = terms.shape[1]
     return np.asarray(terms[:, ~np.eye(n, dtype=bool)].mean(axis=1))
 
 
-def _npmi_pairs(found: Occurrences, eps: float) -> Floats:
+def _npmi_pairs(counted: Occurrences, eps: float) -> Floats:
     """NPMI of every two words of a topic, (K, n, n)."""
-    single = found.single / found.total
-    joint = found.joint / found.total + eps
+    single = counted.single / counted.total
+    joint = counted.joint / counted.total + eps
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.log(joint / (single[:, :, None] * single[:, None, :])) / -np.log(joint)
     # The limits of words that are never together, and of words that are together everywhere.
     return np.where(joint <= 0, -1.0, np.where(joint >= 1, 1.0, terms))
 
 
-def _c_v(found: Occurrences, eps: float) -> Floats:
-    vectors = _npmi_pairs(found, eps)
+def _c_v(counted: Occurrences, eps: float) -> Floats:
+    vectors = _npmi_pairs(counted, eps)
     whole = vectors.sum(axis=1, keepdims=True)
     lengths = np.linalg.norm(vectors, axis=2) * np.linalg.norm(whole, axis=2)
     products = (vectors * whole).sum(axis=2)

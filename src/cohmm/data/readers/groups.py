@@ -63,14 +63,14 @@ def _as_text(keys: pa.Array, name: str, source: Source) -> pa.Array:
         raise source.error(f"the column {shown(name)} is of type {keys.type}: not a key") from None
 
 
-def sequences_by_key(sources: Sequence[Source], found: Sequence[Rows], coder: Coder) -> Piece:
+def sequences_by_key(sources: Sequence[Source], parts: Sequence[Rows], coder: Coder) -> Piece:
     """All rows of all files, put into sequences."""
     codes = [
         coder.encode(Chunk(plain(rows.symbols), rows.rows, rows.rows), source)
-        for source, rows in zip(sources, found, strict=True)
+        for source, rows in zip(sources, parts, strict=True)
     ]
-    files = np.repeat(np.arange(len(found)), [len(rows.rows) for rows in found])
-    keys = {role: _united(role, found) for role in next(r.keys for r in found if r.keys)}
+    files = np.repeat(np.arange(len(parts)), [len(rows.rows) for rows in parts])
+    keys = {role: _united(role, parts) for role in next(r.keys for r in parts if r.keys)}
     # Row numbers take the place of the symbols: what comes back is how to order all else.
     table = pa.table({"row": np.arange(len(files)), **keys})
     data = Sequences.from_frame(
@@ -78,12 +78,12 @@ def sequences_by_key(sources: Sequence[Source], found: Sequence[Rows], coder: Co
     )
     order, starts = data.symbols, data.offsets[:-1]
     first = order[starts]
-    rows = np.concatenate([rows.rows for rows in found])
+    rows = np.concatenate([rows.rows for rows in parts])
     return Piece(np.concatenate(codes)[order], starts, files[first], rows[first])
 
 
-def _united(role: str, found: Sequence[Rows]) -> Any:
-    tables = [pa.table({role: rows.keys[role]}) for rows in found if rows.keys]
+def _united(role: str, parts: Sequence[Rows]) -> Any:
+    tables = [pa.table({role: rows.keys[role]}) for rows in parts if rows.keys]
     try:
         return pa.concat_tables(tables, promote_options="permissive")[role]
     except (pa.ArrowInvalid, pa.ArrowTypeError):

@@ -32,12 +32,12 @@ def read_pieces(
     """The encoded symbols of all sources, about ``size`` at a time; at least one symbol."""
     for source in sources:
         layout.check(source)
-    found = False
+    any_piece = False
     by_source = _grouped if layout.is_grouped else _one_by_one
     for piece in by_source(sources, layout, coder, size, progress, notice or _quiet):
-        found = True
+        any_piece = True
         yield piece
-    if not found:
+    if not any_piece:
         names = ", ".join(source.name for source in sources[:3])
         more = f" and {len(sources) - 3} more files" if len(sources) > 3 else ""
         raise ValueError(f"there is no data: no symbol in {names}{more}")
@@ -84,11 +84,11 @@ def _grouped(
     progress: Progress | None,
     notice: Notice,
 ) -> Iterator[Piece]:
-    found = [_rows(source, layout, progress) for source in sources]
-    for source, rows in zip(sources, found, strict=True):
+    tables = [_rows(source, layout, progress) for source in sources]
+    for source, rows in zip(sources, tables, strict=True):
         _tell_of_blanks(source, len(rows.rows) > 0, 0, notice)
-    if any(len(rows.rows) for rows in found):
-        yield sequences_by_key(sources, found, coder)
+    if any(len(rows.rows) for rows in tables):
+        yield sequences_by_key(sources, tables, coder)
 
 
 def _rows(source: Source, layout: Layout, progress: Progress | None) -> Rows:
