@@ -63,7 +63,7 @@ CASES = [
     Case(6, 10, 2, 10**5, 2000, 300),
     Case(6, 10, 2, 10**6, 2000, 300),
 ]
-QUICK = Case(5, 3, 2, 10**4, 200, 50)
+QUICK = [Case(5, 3, 2, 10**4, 200, 50), Case(8, 3, 1, 10**4, 100, 40)]
 
 
 def main() -> None:
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=1)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    cases, instances = ([QUICK], 1) if arguments.quick else (CASES, arguments.instances)
+    cases, instances = (QUICK, 1) if arguments.quick else (CASES, arguments.instances)
     print("CPU s to come within so many nats per window of the best, ascent / Gauss-Newton\n")
     print("| N | K | tau | T | instance | 1e-6 | 1e-8 | left in the end |")
     print("|---:|---:|---:|---:|---:|---:|---:|---:|")

@@ -3,6 +3,9 @@
 Rounds of quasi-Newton steps in the coordinates of `square_roots`.  Between two
 rounds the curvature is taken anew, and entries that have come down to zero but would now
 gain from growing are set to a small value: in a square root, zero has no slope.
+
+Windows are climbed so too: Gauss-Newton with the exact Fisher information reached the same height
+later in 11 of 12 runs (`benchmarks/climbs.py`).
 """
 
 from __future__ import annotations
