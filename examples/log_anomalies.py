@@ -49,10 +49,9 @@ def spoilt(session: list[str], server: HMM, rng: np.random.Generator) -> list[st
 
 def surprises(model: HMM, sessions: list[list[str]]) -> list[np.ndarray]:
     """-log P(event | events before it in its session), one array per session."""
-    data = model.encode([["end", *session] for session in sessions])  # each begins after an end
-    before = np.roll(model.filter(data) @ model.transmat, 1, axis=0)  # P(stage | events before)
-    nats = -np.log(np.sum(before * model.emissionprob[:, data.symbols].T, axis=1))
-    return [one[1:] for one in np.split(nats, data.offsets[1:-1])]
+    nats = model.surprise([["end", *session] for session in sessions])  # each begins after an end
+    ends = np.cumsum([1 + len(session) for session in sessions])
+    return [one[1:] for one in np.split(nats, ends[:-1])]
 
 
 transmat = [[leads.get(stage, 0) for stage in STAGES] for _, leads in STAGES.values()]
