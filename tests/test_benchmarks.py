@@ -28,6 +28,7 @@ def quick(name: str) -> str:
         ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step"]),
         ("refinement.py", ["Refinement (sticky)", "| refined, sparsity=1 |", "| baum_welch |"]),
         ("sparse_pass.py", ["| 100 |", "A fit, N="]),
+        ("zeros.py", ["| 16 | 4 | 0.5 | 2e+04 | default |", "dense: means of 1 instances"]),
         ("topics.py", ["| HTMM |", "| HTMM, the paper's |", "| LDA tomotopy |"]),
     ],
 )

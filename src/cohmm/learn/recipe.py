@@ -4,7 +4,8 @@
 2. learn from them alone: `min_volume`, which orders states by prevalence, and gives
    a symbol that is in no pair its frequency, in every state;
 3. if the data is at hand and that is worth its time, `refine`; of long data the triples alone
-   are taken to maximum likelihood, at a cost that does not depend on its length.
+   are taken to maximum likelihood, at a cost that does not depend on its length;
+4. else, if zeros show in emissions, `without_volume`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.pair_evidence import Combine, States
 from cohmm.learn.pairs.pair_fit import PairFit
 from cohmm.learn.pairs.volume import Volume
+from cohmm.learn.pairs.without_volume import if_zeros_show
 from cohmm.learn.run import learner
 from cohmm.learn.sequences.refine import MAX_ITER, RefinedFit, worthwhile
 from cohmm.learn.sequences.refine import refine as refined
@@ -83,7 +85,7 @@ def pairwise(
     n_init: int = 1,
     smoothing: float = 0.1,
     refine: Refine = "auto",
-    sparsity: float = 0.0,
+    sparsity: float | Literal["auto"] = "auto",
     random_state: int | None = None,
     start: HMM | None = None,
     callback: Callback | None = None,
@@ -105,8 +107,9 @@ def pairwise(
         Whether to refine, and by the likelihood of what.  "auto": if that is about a minute's work
         at most, or if ``sparsity`` asks for it, and the data can be read again.  Unless one is
         asked for, triples serve for more than 1e7 symbols, and sequences for less.
-    sparsity : float
-        As for `cohmm.learn.refine`.
+    sparsity : float or "auto"
+        As for `cohmm.learn.refine`.  "auto" concerns pairs alone as well: if zeros show, the volume
+        term is taken away at the end.
     random_state : int, optional
         Seed of both steps.
     callback : function of a `Progress`, optional
@@ -122,7 +125,8 @@ def pairwise(
     True
     """
     check_choice((True, False, "auto", "sequences", "triples"), refine=refine)
-    if sparsity and refine is False:
+    asked = sparsity != "auto" and sparsity > 0
+    if asked and refine is False:
         raise ValueError(f"sparsity={sparsity:g} is for refinement: set refine=True too")
     source = _as_source(data)
     counts = source.count((1,) if lags is None else lags)
@@ -143,8 +147,10 @@ def pairwise(
             start=start,
             callback=told,
         )
-    way = _way(refine, counts, pairs.model, sparsity > 0)
+    way = _way(refine, counts, pairs.model, asked)
     sequences = source.sequences(counts) if way else None
+    if sequences is None and sparsity == "auto" and combine == "tied":
+        pairs = if_zeros_show(pairs, counts, smoothing, random_state)
     result: PairFit | RefinedFit = pairs
     if sequences is not None:
         with watch("refinement", MAX_ITER if way == "sequences" else MAX_WINDOW_PASSES) as told:

@@ -27,7 +27,7 @@ from cohmm.learn.run import Record, learner
 from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
 from cohmm.learn.sequences.likelihood import SequenceLikelihood, WindowLikelihood, visits
 from cohmm.learn.sequences.square_roots import sample_windows
-from cohmm.learn.sequences.zeros import opened, zeros_preferred
+from cohmm.learn.sequences.zeros import opened, weight_of, zeros_preferred
 from cohmm.learn.triples.triple_law import TripleLaw
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
@@ -58,13 +58,16 @@ class RefinedFit(Fit):
         Symbols in the data, the missing included, or triples: which the objective is divided by.
     evidence : "sequences" or "triples"
         What the likelihood is of.
+    sparsity : float
+        The weight of the prior for emissions with zeros.
     """
 
     before: HMM = field(repr=False)
     gained: float
     window_passes: int
     length: int
-    evidence: Literal["sequences", "triples"] = "sequences"
+    evidence: Literal["sequences", "triples"]
+    sparsity: float
 
 
 @learner
@@ -73,7 +76,7 @@ def refine(
     data: Sequences,
     *,
     triples: Triples | None = None,
-    sparsity: float = 0.0,
+    sparsity: float | Literal["auto"] = 0.0,
     smoothing: float = 0.1,
     max_iter: int = MAX_ITER,
     tol: float = 1e-3,
@@ -90,10 +93,10 @@ def refine(
         The evidence.
     triples : Triples, optional
         Its triples, where they have been counted already.
-    sparsity : float
+    sparsity : float or "auto"
         Weight of a prior for emissions with zeros, - sparsity * sum log(M + delta), delta about a
         standard error (`zeros`): 1 helps where most symbols are foreign to most states, and harms
-        where they are not.
+        where they are not.  "auto": 1 if zeros show once the windows are climbed, else 0.
     smoothing : float
         Pseudo-observations of each symbol in each state that the model is given at the end.
     max_iter : int
@@ -137,17 +140,16 @@ def refine(
         units=n,
         symbols=1.0,
         start_weight=(len(data) + PRIOR_STARTS) / n,
-        prior=Prior(
-            starts=PRIOR_STARTS * visited * (model.startprob > 0),
-            emissions=zeros_preferred(sparsity, model, n),
-        ),
+        prior=Prior(starts=PRIOR_STARTS * visited * (model.startprob > 0)),
         windows=lambda: sample_windows(data, n_parameters(model), rng),
     )
     start, window_passes = _by_windows(opened(model), visited, data, triples, target)
+    weight = weight_of(sparsity, start, n) if window_passes or sparsity != "auto" else 0.0
+    prior = target.prior._replace(emissions=zeros_preferred(weight, model, n))
     if start.log_likelihood(data) < n * first.log_likelihood:
         start = model
     climbed = ascend(
-        target,
+        target._replace(prior=prior),
         start,
         passes=PASSES,
         max_iter=max_iter,
@@ -169,6 +171,8 @@ def refine(
         gained=refined.log_likelihood(data) / n - first.log_likelihood,
         window_passes=window_passes,
         length=n,
+        evidence="sequences",
+        sparsity=weight,
     )
 
 
