@@ -30,6 +30,7 @@ def quick(name: str) -> str:
         ("sessions.py", ["| sessions 0 |", "at or above the best of five on"]),
         ("small_data.py", ["| 200 | 2 | 4 | sticky |", "at or above hmmlearn in"]),
         ("sparse_pass.py", ["| 100 |", "A fit, N="]),
+        ("zeros.py", ["| 16 | 4 | 0.5 | 2e+04 | default |", "dense: means of 1 instances"]),
         ("topics.py", ["| HTMM |", "| HTMM, the paper's |", "| LDA tomotopy |"]),
     ],
 )

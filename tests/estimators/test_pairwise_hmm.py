@@ -545,7 +545,7 @@ def test_a_fit_that_fails_leaves_the_model_that_was_there(
     before = dict(vars(model))
     with pytest.raises(ValueError, match=r"sparsity must be at most 1e\+09, not 1e\+300"):
         model.set_params(sparsity=1e300).fit(SHORT)
-    model.set_params(sparsity=0.0)
+    model.set_params(sparsity="auto")
     assert dict(vars(model)) == before
 
     def stopped(*args: Any, **options: Any) -> Any:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cohmm import Sequences, Triples, count_triples, threads
 from cohmm.evidence import triples
-from cohmm.evidence.triples import DENSE_CELLS, halved_triples, triple_counts
+from cohmm.evidence.triples import DENSE_CELLS, triple_counts
 from tests import laws, oracles
 from tests.strategies import sequences_of, with_gaps
 
@@ -228,25 +228,3 @@ def test_save_and_load(tmp_path, X):
     assert again == counts
     assert again.vocabulary == counts.vocabulary
     assert again + counts == counts + counts
-
-
-@pytest.mark.parametrize("n_symbols", [3, 200])  # a table of all triples, and keys
-def test_halves_are_of_alternate_blocks(n_symbols: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cohmm.evidence.triples.BLOCKS", 4)
-    rng = np.random.default_rng(0)
-    symbols = rng.integers(0, 3, 103).astype(float)
-    symbols[rng.random(103) < 0.1] = np.nan
-    data = Sequences.of(symbols, [50, 2, 51], n_symbols=n_symbols)
-    ours, others = halved_triples(data)
-    assert ours + others == triple_counts(data)
-    # Blocks begin at 0, 25, 51 and 77; a triple is of the block in which it begins.
-    firsts = [t for sequence in (range(48), range(52, 101)) for t in sequence]
-    seen = [t for t in firsts if (data.symbols[t : t + 3] >= 0).all()]
-    assert ours.n_triples == sum(t < 25 or 51 <= t < 77 for t in seen)
-    assert others.n_triples == sum(25 <= t < 51 or t >= 77 for t in seen)
-
-
-def test_halves_of_next_to_nothing() -> None:
-    for n in (1, 2, 3, 5):
-        ours, others = halved_triples(Sequences.of([0] * n, n_symbols=1))
-        assert ours.n_triples + others.n_triples == max(n - 2, 0)

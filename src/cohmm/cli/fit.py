@@ -80,9 +80,11 @@ def fit(
         ),
     ] = None,
     sparsity: Annotated[
-        float,
-        typer.Option(min=0, help="Weight of a prior for emissions with zeros; refining only."),
-    ] = 0.0,
+        str,
+        typer.Option(
+            help="Weight of a prior for emissions with zeros, for refining; auto: 1 if zeros show."
+        ),
+    ] = "auto",
     seed: options.SeedOption = 0,
     integers: Annotated[
         bool, typer.Option("--integers", help="Symbols are whole numbers from 0, not labels.")
@@ -111,7 +113,8 @@ def fit(
     if refine and not readable:
         what = "counts" if from_counts else "standard input"
         raise ValueError(f"--refine reads the data a second time: give files of it, not {what}")
-    if sparsity and (refine is False or not readable):
+    weight = _number_or_auto("--sparsity", sparsity)
+    if weight not in (0, "auto") and (refine is False or not readable):
         raise ValueError("--sparsity is for refining: give files of data, without --no-refine")
     with working(threads):
         from cohmm.learn import pairwise
@@ -124,13 +127,13 @@ def fit(
                 else Files(inputs, layout, integers, readable and refine is not False),
                 _states(states),
                 lags=wanted,
-                penalty=_penalty(penalty),
+                penalty=None if penalty is None else _number_or_auto("--penalty", penalty),
                 max_iter=max_iter,
                 tol=tol,
                 n_init=starts,
                 smoothing=smoothing,
                 refine="auto" if refine is None else refine,
-                sparsity=sparsity,
+                sparsity=weight,
                 random_state=seed,
                 stage=lambda name, passes: learning(passes),
             )
@@ -208,13 +211,13 @@ def _states(text: str) -> Any:
     return int(text)
 
 
-def _penalty(text: str | None) -> Any:
-    if text is None or text == "auto":
+def _number_or_auto(option: str, text: str) -> Any:
+    if text == "auto":
         return text
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"--penalty must be a number or auto, not {text!r}") from None
+        raise ValueError(f"{option} must be a number or auto, not {text!r}") from None
 
 
 def summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:

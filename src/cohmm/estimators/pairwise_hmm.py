@@ -76,9 +76,10 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
         over the data (`cohmm.learn.refine`), or, from 1e7 symbols on, of its triples
         (`cohmm.learn.window_ml`).  "auto": if that is about a minute's work at most, as it is
         for T K^2 <= 4e9.  Counts alone cannot be refined.
-    sparsity : float
+    sparsity : float or "auto"
         Weight of a prior for emissions with zeros in the refinement, which it asks for; 1 is a
-        good value where most symbols are foreign to most states.
+        good value where most symbols are foreign to most states.  "auto": 1 if zeros show, else 0;
+        of pairs alone the volume term is then taken away at the end.
     n_features : int, optional
         Number of symbols; default: the largest seen plus one.
     vocabulary : list, optional
@@ -145,7 +146,7 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
         n_init: int = 1,
         smoothing: float | None = None,
         refine: Refine = "auto",
-        sparsity: float = 0.0,
+        sparsity: float | Literal["auto"] = "auto",
         n_features: int | None = None,
         vocabulary: Iterable[Any] | None = None,
         unseen: Literal["error", "missing", "rare"] = "error",
@@ -259,7 +260,9 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
             n_init=self.n_init,
             smoothing=self.smoothing,
             refine=refine,
-            sparsity=self.sparsity if isinstance(data, Sequences) else 0.0,
+            sparsity=self.sparsity
+            if isinstance(data, Sequences) or self.sparsity == "auto"
+            else 0.0,
             random_state=self.random_state,
             start=start,
             callback=_print_progress if self.verbose else None,

@@ -13,13 +13,12 @@ from cohmm.data.values import as_amount, as_n_symbols, as_numbers
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.grams import Grams, as_grams, as_law, merged, rows_of
 from cohmm.kernels import pair_counts
-from cohmm.kernels.compiled import Floats, Ints, Part
+from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
 
 MOST_SYMBOLS = 2_000_000  # N cubed must fit a 64-bit key
 DENSE_CELLS = 2**22  # a table of all triples is used up to here
 PART = 2**22
-BLOCKS = 16  # at least, of which every other one is a half
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,23 +124,9 @@ def count_triples(
 
 def triple_counts(data: Sequences) -> Triples:
     """`count_triples` of `Sequences`, where counting no triple at all is no mistake."""
-    return _counted(data, split(len(data.symbols), -(-len(data.symbols) // PART)))
-
-
-def halved_triples(data: Sequences) -> tuple[Triples, Triples]:
-    """The triples of every other block of ``data``, and those of the blocks between.
-
-    Their sum is `triple_counts`.  Thinned counts would not do instead: neighbours overlap.
-    """
-    n_blocks = max(BLOCKS, -(-len(data.symbols) // PART))
-    blocks = split(len(data.symbols), n_blocks)
-    return _counted(data, blocks[::2]), _counted(data, blocks[1::2])
-
-
-def _counted(data: Sequences, parts: list[Part]) -> Triples:
-    """The triples that begin in some ranges of the data."""
     n = data.n_symbols
     _check_size(n)
+    parts = split(len(data.symbols), -(-len(data.symbols) // PART))
 
     def count(first: int, stop: int) -> tuple[Ints, Ints]:
         keys = np.empty(stop - first, np.int64)
@@ -153,7 +138,7 @@ def _counted(data: Sequences, parts: list[Part]) -> Triples:
             return distinct, table[distinct]
         return np.unique(keys[:size], return_counts=True)
 
-    found = run(count, parts or [(0, 0)])
+    found = run(count, parts)
     keys, counts = found[0]
     if len(found) > 1:
         keys, counts = merged(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))

@@ -28,6 +28,8 @@ def check_option(name: str, value: Any, annotation: str) -> None:
     """An option that learners share, by its name; a start by what it is said to be, too."""
     if name == "start" and not annotation.startswith("HMM"):
         return
+    if isinstance(value, str) and value == "auto" and "'auto'" in annotation:
+        return
     if name in _CHECKS:
         _CHECKS[name](**{name: value})
 

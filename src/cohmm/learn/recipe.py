@@ -5,7 +5,8 @@
    a symbol that is in no pair its frequency, in every state;
 3. if the data is at hand and that is worth its time, `refine`, from there or, where a random
    start leads further, from that: `best_start`.  Of long data the triples alone are taken to
-   maximum likelihood, at a cost that does not depend on its length.
+   maximum likelihood, at a cost that does not depend on its length;
+4. else, if zeros show in emissions, `without_volume`.
 
 Where something is `Known` that tells states apart, a start that agrees with it takes the place of
 the second step.
@@ -29,6 +30,7 @@ from cohmm.learn.options import is_whole
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.pair_evidence import Combine, States
 from cohmm.learn.pairs.volume import Volume
+from cohmm.learn.pairs.without_volume import if_zeros_show
 from cohmm.learn.run import Record, learner
 from cohmm.learn.second_step import SMOOTHING, Refine, SecondStep, Stage
 from cohmm.learn.sequences.baum_welch import random_start
@@ -81,7 +83,7 @@ def pairwise(
     n_init: int = 1,
     smoothing: float | None = None,
     refine: Refine = "auto",
-    sparsity: float = 0.0,
+    sparsity: float | Literal["auto"] = "auto",
     random_state: int | None = None,
     start: HMM | None = None,
     callback: Callback | None = None,
@@ -112,8 +114,9 @@ def pairwise(
         Whether to refine, and by the likelihood of what.  "auto": if that is about a minute's work
         at most, or if ``sparsity`` asks for it, and the data can be read again.  Unless one is
         asked for, triples serve for more than 1e7 symbols, and sequences for less.
-    sparsity : float
-        As for `cohmm.learn.refine`.
+    sparsity : float or "auto"
+        As for `cohmm.learn.refine`.  "auto" concerns pairs alone as well: if zeros show, the volume
+        term is taken away at the end.
     random_state : int, optional
         Seed of both steps.
     callback : function of a `Progress`, optional
@@ -158,6 +161,10 @@ def pairwise(
         )
     known.check(pairs.model.n_components, counts.n_symbols)
     refined = second.take(pairs.model, source, counts, watch, start is not None)
+    if refined is None and sparsity == "auto" and combine == "tied":
+        pairs = if_zeros_show(
+            pairs, counts, SMOOTHING if smoothing is None else smoothing, random_state
+        )
     return _together(counts, pairs, refined)
 
 

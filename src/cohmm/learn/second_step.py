@@ -48,7 +48,7 @@ class SecondStep:
     wanted: Refine
     known: Known
     weights: Any
-    sparsity: float
+    sparsity: float | Literal["auto"]
     smoothing: float | None
     max_iter: int | None
     tol: float
@@ -56,12 +56,16 @@ class SecondStep:
 
     def __post_init__(self) -> None:
         check_choice((True, False, "auto", "sequences", "triples"), refine=self.wanted)
-        if self.sparsity and self.wanted is False:
-            raise ValueError(f"sparsity={self.sparsity:g} is for refinement: set refine=True too")
+        if self._prefers_zeros and self.wanted is False:
+            raise ValueError(f"sparsity={self.sparsity} is for refinement: set refine=True too")
         if self.wanted == "triples" and self._needs_sequences:
             raise ValueError(
                 "refine='triples' has no place for weights, known states and what was set by hand"
             )
+
+    @property
+    def _prefers_zeros(self) -> bool:
+        return self.sparsity != "auto" and self.sparsity > 0
 
     @property
     def _needs_sequences(self) -> bool:
@@ -81,7 +85,7 @@ class SecondStep:
             if triples
             else worthwhile(n, n_components)
         )
-        asked = self.sparsity > 0 or self.known.states is not None or self.known.prior is not None
+        asked = self._prefers_zeros or self.known.states is not None or self.known.prior is not None
         if self.wanted == "auto" and not (asked or cheap):
             return None
         return "triples" if triples else "sequences"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cohmm import count_pairs
+from cohmm import Cooccurrence, count_pairs
 from cohmm.datasets.synthetic import random_hmm
-from cohmm.learn import min_volume
+from cohmm.learn import min_volume, pairwise
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.pair_law import pair_law
 from cohmm.learn.pairs.without_volume import PairLikelihood, without_volume
@@ -70,3 +70,27 @@ def test_labels_starts_and_lonely_symbols_are_as_with_the_term() -> None:
     np.testing.assert_allclose(model.emissionprob[:, 5], fit.model.emissionprob[:, 5])
     assert model.emissionprob[0, 5] > 0
     np.testing.assert_allclose(model.startprob, fit.model.startprob, atol=0.05)
+
+
+@pytest.mark.parametrize(("zeros", "shown"), [(0.5, True), (0.0, False)])
+@pytest.mark.parametrize("lags", [(1,), (1, 2)])
+def test_the_recipe_does_so_if_zeros_show(zeros: float, shown: bool, lags: tuple[int, ...]) -> None:
+    truth = random_hmm(20, 4, zeros, stay=0.2, random_state=2)
+    counts = count_pairs(truth.sample(500_000, random_state=2)[0], lags=lags)
+    fit = pairwise(counts, 4, random_state=0)
+    term = min_volume(counts, 4, random_state=0)
+    assert (fit.pairs.passes_without_volume > 0) is shown
+    assert (fit.model == term.model) is not shown
+    assert pairwise(counts, 4, sparsity=0.0, random_state=0).model == term.model
+    if shown:
+        assert fit.model.distance(truth).emission < term.model.distance(truth).emission
+
+
+def test_exact_laws_and_large_ones_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    truth = random_hmm(20, 4, stay=0.2, random_state=2)
+    exact = Cooccurrence.from_probability(truth.pair_probability())
+    assert pairwise(exact, 4, random_state=0).pairs.passes_without_volume == 0
+    counts = count_pairs(truth.sample(500_000, random_state=2)[0])
+    assert pairwise(counts, 4, random_state=0).pairs.passes_without_volume > 0
+    monkeypatch.setattr("cohmm.learn.pairs.without_volume.WORTHWHILE", 20 * 20 * 4 - 1)
+    assert pairwise(counts, 4, random_state=0).pairs.passes_without_volume == 0

@@ -16,16 +16,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.finish import prevalence_of
-from cohmm.learn.pairs.min_volume import expected_paths
+from cohmm.learn.pairs.min_volume import EXACT, expected_paths
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.pair_fit import PairFit, as_hmm
 from cohmm.learn.pairs.pair_law import PairLaw, Point
 from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
 from cohmm.learn.sequences.likelihood import Expected, StationaryLikelihood
 from cohmm.learn.sequences.square_roots import n_windows
-from cohmm.learn.sequences.zeros import opened, zeros_preferred
+from cohmm.learn.sequences.zeros import WEIGHT, opened, zeros_preferred, zeros_show
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
 from cohmm.model.sampling import generator
@@ -33,6 +34,10 @@ from cohmm.model.sampling import generator
 PASSES = 20
 MAX_ITER = 200
 TOL = 1e-3
+WORTHWHILE = 4e7  # distinct pairs times K: about a minute of one core
+VERTEX = (
+    1.25  # K (K - 1) entries of any M can be made zero by a change of basis; some more by chance
+)
 STANDARD_ERRORS = 2.24  # of an emission in a known state, where the prior ends to prefer zeros
 
 
@@ -63,6 +68,23 @@ class PairLikelihood:
         )
         log_likelihood = sum(self.weights[lag] * ratio.log_fit for lag, ratio in ratios.items())
         return Expected(float(log_likelihood), Counts(starts, transitions, emissions.T))
+
+
+def if_zeros_show(
+    fit: PairFit, counts: Cooccurrence, smoothing: float, random_state: int | None
+) -> PairFit:
+    """`without_volume` if zeros show in ``fit`` and that is worth its time; else ``fit``."""
+    weights = {lag: weight for lag, weight in fit.lag_weights.items() if weight > 0}
+    evidence = replace(PairEvidence.of(counts, weights), weights=weights)
+    k = fit.model.n_components
+    size = sum(law.omega.size for law in evidence.laws.values())
+    if fit.divergence < EXACT or size * k > WORTHWHILE:
+        return fit
+    if not zeros_show(fit.model, evidence.n_pairs, VERTEX * (k - 1) / len(evidence.seen)):
+        return fit
+    return without_volume(
+        fit, evidence, sparsity=WEIGHT, smoothing=smoothing, random_state=random_state
+    )
 
 
 def without_volume(

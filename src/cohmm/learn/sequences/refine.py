@@ -30,7 +30,7 @@ from cohmm.learn.sequences.em_step import ALL, PseudoCounts
 from cohmm.learn.sequences.labels import Labels
 from cohmm.learn.sequences.likelihood import SequenceLikelihood, WindowLikelihood, visits
 from cohmm.learn.sequences.square_roots import sample_windows
-from cohmm.learn.sequences.zeros import opened, zeros_preferred
+from cohmm.learn.sequences.zeros import opened, weight_of, zeros_preferred
 from cohmm.learn.triples.triple_law import TripleLaw
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
@@ -63,13 +63,16 @@ class RefinedFit(Fit):
         divided by.
     evidence : "sequences" or "triples"
         What the likelihood is of.
+    sparsity : float
+        The weight of the prior for emissions with zeros.
     """
 
     before: HMM = field(repr=False)
     gained: float
     window_passes: int
     length: float
-    evidence: Literal["sequences", "triples"] = "sequences"
+    evidence: Literal["sequences", "triples"]
+    sparsity: float
 
 
 @learner
@@ -83,7 +86,7 @@ def refine(
     learned: str = ALL,
     prior: PseudoCounts | None = None,
     as_given: bool = False,
-    sparsity: float = 0.0,
+    sparsity: float | Literal["auto"] = 0.0,
     smoothing: float = 0.1,
     max_iter: int = MAX_ITER,
     tol: float = 1e-3,
@@ -111,10 +114,10 @@ def refine(
     as_given : bool
         Whether states stay as they were, and zeros too, however much is smoothed; else states are
         ordered by prevalence.
-    sparsity : float
+    sparsity : float or "auto"
         Weight of a prior for emissions with zeros, - sparsity * sum log(M + delta), delta about a
         standard error (`zeros`): 1 helps where most symbols are foreign to most states, and harms
-        where they are not.
+        where they are not.  "auto": 1 if zeros show once the windows are climbed, else 0.
     smoothing : float
         Pseudo-observations of each symbol in each state that the model is given at the end.
     max_iter : int
@@ -168,7 +171,6 @@ def refine(
         start_weight=(len(data) + PRIOR_STARTS) / n,
         prior=Prior(
             starts=PRIOR_STARTS * visited * (model.startprob > 0) if prior is None else 0.0,
-            emissions=zeros_preferred(sparsity, model, n),
             counted=prior or PseudoCounts(),
         ),
         windows=lambda: sample_windows(data, n_parameters(model), rng),
@@ -177,10 +179,12 @@ def refine(
     start, window_passes = model, 0
     if weights is None and labels is None and learned == ALL and not as_given:
         start, window_passes = _by_windows(opened(model), visited, data, triples, target)
-        if start.log_likelihood(data) < n * first.log_likelihood:
-            start = model
+    weight = weight_of(sparsity, start, n) if window_passes or sparsity != "auto" else 0.0
+    sparse = target.prior._replace(emissions=zeros_preferred(weight, model, n))
+    if start is not model and start.log_likelihood(data) < n * first.log_likelihood:
+        start = model
     climbed = ascend(
-        target,
+        target._replace(prior=sparse),
         start,
         passes=PASSES,
         max_iter=max_iter,
@@ -208,6 +212,8 @@ def refine(
         gained=gained - first.log_likelihood,
         window_passes=window_passes,
         length=n,
+        evidence="sequences",
+        sparsity=weight,
     )
 
 

@@ -6,14 +6,17 @@ Where states persist, windows of three say less than sequences; where data is lo
 
 from __future__ import annotations
 
+from typing import Literal
+
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.triples import MOST_SYMBOLS, triple_counts
 from cohmm.learn.fit import Callback
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.learn.sequences.zeros import opened
-from cohmm.learn.triples.window_ml import MAX_ITER, window_ml
+from cohmm.learn.triples.window_ml import MAX_ITER, maximum_likelihood
 from cohmm.model.hmm import HMM
+from cohmm.model.sampling import generator
 
 LONG = 10**7  # symbols: from here on triples say enough, and passes over the data take minutes
 SHORT = 8  # symbols in a sequence, on average: its start and end are then part of what it says
@@ -24,7 +27,7 @@ def refine_triples(
     model: HMM,
     data: Sequences,
     *,
-    sparsity: float = 0.0,
+    sparsity: float | Literal["auto"] = 0.0,
     smoothing: float = 0.1,
     max_iter: int = MAX_ITER,
     tol: float = 1e-3,
@@ -42,15 +45,14 @@ def refine_triples(
     True
     """
     triples = triple_counts(model.encode(data))
-    fit = window_ml(
+    fit, weight = maximum_likelihood(
         triples,
-        model.n_components,
-        start=opened(model),
-        sparsity=sparsity,
+        opened(model),
+        sparsity,
         smoothing=smoothing,
         max_iter=max_iter,
         tol=tol,
-        random_state=random_state,
+        rng=generator(random_state),
         callback=callback,
     )
     return RefinedFit(
@@ -60,6 +62,7 @@ def refine_triples(
         window_passes=fit.n_iter,
         length=int(triples.n_triples),
         evidence="triples",
+        sparsity=weight,
     )
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from cohmm.learn.run import Record, learner
 from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
 from cohmm.learn.sequences.likelihood import WindowLikelihood
 from cohmm.learn.sequences.square_roots import n_windows
-from cohmm.learn.sequences.zeros import zeros_preferred
+from cohmm.learn.sequences.zeros import weight_of, zeros_preferred
 from cohmm.learn.triples.tensor import tensor
 from cohmm.learn.triples.triple_law import TripleLaw
 from cohmm.model.hmm import HMM, ImpossibleObservation
@@ -43,7 +44,7 @@ def window_ml(
     triples: Triples,
     n_components: States,
     *,
-    sparsity: float = 0.0,
+    sparsity: float | Literal["auto"] = 0.0,
     max_iter: int = MAX_ITER,
     tol: float = 1e-3,
     smoothing: float = 0.1,
@@ -59,7 +60,7 @@ def window_ml(
         The evidence.
     n_components : int or "auto"
         Number of states; "auto": as many as stand out from the noise in the pairs.
-    sparsity : float
+    sparsity : float or "auto"
         Weight of a prior for emissions with zeros, as in `cohmm.learn.refine`; it asks for a
         second climb, whose objective is less by what the prior is where it begins.
     max_iter : int
@@ -82,12 +83,39 @@ def window_ml(
     >>> window_ml(count_triples(y), 2, random_state=0).model.distance(truth).emission < 0.05
     True
     """
-    given = start is not None
     if start is not None:
         _check_start(start, triples, n_components)
         warn_of_unseen(triples, np.unique(triples.triples))
+        begin = start
     else:
-        start = tensor(triples, n_components, random_state=random_state).model
+        begin = tensor(triples, n_components, random_state=random_state).model
+    fit, _ = maximum_likelihood(
+        triples,
+        begin,
+        sparsity,
+        max_iter=max_iter,
+        tol=tol,
+        smoothing=smoothing,
+        rng=generator(random_state),
+        callback=callback,
+    )
+    if start is None:
+        fit = replace(fit, model=replace(fit.model, startprob=prevalence_of(fit.model)))
+    return fit
+
+
+def maximum_likelihood(
+    triples: Triples,
+    start: HMM,
+    sparsity: float | Literal["auto"],
+    *,
+    max_iter: int = MAX_ITER,
+    tol: float = 1e-3,
+    smoothing: float,
+    rng: np.random.Generator,
+    callback: Callback | None,
+) -> tuple[Fit, float]:
+    """`window_ml` from a start, and the weight of sparsity that was used."""
     record = Record(callback)
     law = TripleLaw.of(triples)
     plain = Target(
@@ -96,34 +124,33 @@ def window_ml(
         symbols=WINDOW,
         start_weight=1.0,
         prior=Prior(),
-        windows=_sampler(triples, n_parameters(start), generator(random_state)),
+        windows=_sampler(triples, n_parameters(start), rng),
     )
     climb = partial(ascend, passes=PASSES, max_iter=max_iter, tol=tol)
-    begin = replace(start, startprob=prevalence_of(start))
     climbed = climb(
         plain,
-        begin,
+        replace(start, startprob=prevalence_of(start)),
         report=lambda used, _, log_likelihood: record(used, law.negative_entropy - log_likelihood),
     )
-    if sparsity > 0:
-        prior = Prior(emissions=zeros_preferred(WINDOW * sparsity, begin, triples.n_triples))
+    weight = weight_of(sparsity, climbed.model, plain.units)
+    if weight > 0:
+        zeros = zeros_preferred(WINDOW * weight, start, plain.units)
+        sparse = plain._replace(prior=Prior(emissions=zeros))
         passes_before = climbed.n_iter
-        level = law.negative_entropy + prior.log_density(climbed.model) / triples.n_triples
+        level = law.negative_entropy + sparse.prior.log_density(climbed.model) / plain.units
 
         def report(used: int, objective: float, log_likelihood: float) -> None:
             if used > 1:  # the first is where the climb before ended
                 divergence = law.negative_entropy - log_likelihood
                 record(passes_before + used, level + objective, divergence)
 
-        climbed = climb(plain._replace(prior=prior), climbed.model, report=report)
-    model = replace(climbed.model, startprob=prevalence_of(climbed.model))
-    end = record.history[-1]
+        climbed = climb(sparse, climbed.model, report=report)
+    model, end = climbed.model, record.history[-1]
     if smoothing > 0 and end.divergence >= EXACT:
         frequency = np.bincount(triples.triples[:, 1], triples.counts, minlength=model.n_symbols)
         model = smoothed(model, triples.n_triples, frequency, smoothing, climbed.visited)
-    if given:
-        model = replace(model, startprob=start.startprob)
-    return Fit(by_prevalence(model), climbed.converged, tuple(record.history), (end.objective,))
+    model = by_prevalence(replace(model, startprob=start.startprob))
+    return Fit(model, climbed.converged, tuple(record.history), (end.objective,)), weight
 
 
 def _check_start(start: HMM, triples: Triples, n_components: States) -> None:
