@@ -1,16 +1,16 @@
 """Where to start from, out of many models: a race of EM steps on small parts of the data.
 
 The pair estimate is a good start where states mix.  Where sessions are short, end for good and
-keep a strict order, some random starts lead further: on such data 48 of them, raced, ended above
-the best of five that ran to convergence (`benchmarks/sessions.py`).
+keep a strict order, a random start may lead further, and states that are moved from one part of the
+chain to another further still (`benchmarks/sessions.py`).
 
 1. Two disjoint subsets a and b of the data, of some thousand symbols.
 2. A model that was given, and that EM steps on a do not raise on b, knows more than a can tell: it
    is kept, as it came.  So it is with the pair estimate on long data of a chain that mixes.
 3. Else random models are taken a few EM steps further on a, and scored on b, as long as that rises;
-   after a while the better half goes on each time.
-4. If none of them is ahead of what was given, that is kept after all.  Else the last few go on
-   over all data, or much of it, and the best of them is the start.
+   after a while the better half goes on each time, until one is left.
+4. The better of that and what was given is improved by moving states (`split_states`), again with
+   EM on a and a score on b.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ import numpy as np
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.compiled import Ints
 from cohmm.learn.sequences.em_step import PseudoCounts, maximised
+from cohmm.learn.sequences.likelihood import visits
+from cohmm.learn.sequences.split_states import can_split, with_split_state
 from cohmm.model.hmm import HMM, ImpossibleObservation
 from cohmm.model.inference import Counts
 from cohmm.model.sampling import generator
 
 SUBSET = 12_000  # symbols of a, and of b
-MUCH = 200_000  # symbols that the last few go on over
 LONGEST_PIECE, PIECES = 1000, 20  # longer sequences are cut: symbols, and pieces at least
 LEAST = 2000  # symbols: a race on fewer is decided by chance
 PASSES, ROUNDS = 10, 2  # of EM, before any is dropped
-LAST_FEW, LAST_PASSES = 4, 20
+MOVES = 40  # states that are moved, on trial
 WORTH = 1e-3  # nats per symbol that EM on a should gain on b, if a model is to be doubted
 PRIOR = PseudoCounts(start=0.01, transition=1e-4, emission=1e-4)  # zeros are hard to leave
 
@@ -51,7 +52,7 @@ def best_start(
     candidates: list[HMM],
     draw: Callable[[np.random.Generator], HMM],
     *,
-    n_random: int = 48,
+    n_random: int = 16,
     random_state: Any = None,
 ) -> HMM:
     """The most promising of some models that are given, and of random ones.
@@ -61,8 +62,7 @@ def best_start(
     data : Sequences
         What they are to explain.
     candidates : list of HMM
-        Models such as the pair estimate, the preferred one first; one that is ahead comes back
-        unchanged.  May be empty.
+        Models such as the pair estimate; one that is right comes back unchanged.  May be empty.
     draw : function of a random generator
         Gives a random start.  What is zero in it stays zero.
     n_random : int
@@ -83,15 +83,27 @@ def best_start(
     size = min(SUBSET, len(data.symbols) // 2)
     a, b = subsets(data, (size, size), rng)
     given = [scored(model, b) for model in candidates]
-    ahead = max((run(runner, a, b, ROUNDS + 1).score for runner in given), default=-np.inf)
-    if given and ahead < best(given).score + WORTH:
+    raised = [run(runner, a, b, ROUNDS + 1) for runner in given]
+    if given and best(raised).score < best(given).score + WORTH:
         return best(given).model
-    few = last_few([run(scored(draw(rng), b), a, b, ROUNDS) for _ in range(n_random)], a, b)
-    if given and few[0].score <= ahead:
-        return best(given).model
-    [much] = subsets(data, (min(MUCH, len(data.symbols)),), rng)
-    ended = [scored(em(runner.model, much, LAST_PASSES), much) for runner in few]
-    return best(ended).model
+    field = [run(scored(draw(rng), b), a, b, ROUNDS) for _ in range(n_random)]
+    while len(field) > 1:
+        field.sort(key=lambda runner: -runner.score)
+        field = [run(runner, a, b) for runner in field[: len(field) // 2]]
+    winner = with_states_moved(best([*raised, *field]), a, b, rng)
+    unmoved = [model for model, runner in zip(candidates, raised, strict=True) if runner is winner]
+    return unmoved[0] if unmoved else winner.model
+
+
+def with_states_moved(
+    runner: Runner, a: Sequences, b: Sequences, rng: np.random.Generator
+) -> Runner:
+    """Moves of states that raise the score, out of `MOVES`; a model with zeros stays as it is."""
+    for _ in range(MOVES if can_split(runner.model) else 0):
+        visited = visits(runner.model.expected_counts(a)[1])
+        moved = with_split_state(runner.model, visited, rng)
+        runner = best([runner, run(scored(moved, b), a, b, ROUNDS)])
+    return runner
 
 
 def best(field: list[Runner]) -> Runner:
@@ -111,15 +123,6 @@ def run(runner: Runner, a: Sequences, b: Sequences, rounds: int = 1) -> Runner:
             after = scored(em(runner.model, a, PASSES), b)
             runner = after if after.score > runner.score else runner._replace(rising=False)
     return runner
-
-
-def last_few(field: list[Runner], a: Sequences, b: Sequences) -> list[Runner]:
-    """The better half goes on for a round until few are left, the best of them first."""
-    while True:
-        field = sorted(field, key=lambda runner: -runner.score)
-        if len(field) <= LAST_FEW:
-            return field
-        field = [run(runner, a, b) for runner in field[: max(LAST_FEW, len(field) // 2)]]
 
 
 def em(model: HMM, data: Sequences, passes: int) -> HMM:
