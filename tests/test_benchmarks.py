@@ -23,6 +23,7 @@ def quick(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
+        ("long_line.py", ["| decode --algorithm map | 2 |"]),
         ("climbs.py", ["| 5 | 3 | 2 | 1e+04 | 0 |", "| 8 | 3 | 1 | 1e+04 | 0 |"]),
         ("inference.py", ["| Viterbi | deeptime |", "| forward (log-likelihood) | hmmlearn |"]),
         ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step"]),
