@@ -35,6 +35,7 @@ PASSES = 20
 MAX_ITER = 200
 TOL = 1e-3
 WORTHWHILE = 4e7  # distinct pairs times K: about a minute of one core
+MOST_NOISE = 0.4  # of an average emission
 VERTEX = (
     1.25  # K (K - 1) entries of any M can be made zero by a change of basis; some more by chance
 )
@@ -80,7 +81,8 @@ def if_zeros_show(
     size = sum(law.omega.size for law in evidence.laws.values())
     if fit.divergence < EXACT or size * k > WORTHWHILE:
         return fit
-    if not zeros_show(fit.model, evidence.n_pairs, VERTEX * (k - 1) / len(evidence.seen)):
+    by_chance = VERTEX * (k - 1) / len(evidence.seen)
+    if not zeros_show(fit.model, evidence.n_pairs, by_chance, MOST_NOISE):
         return fit
     return without_volume(
         fit, evidence, sparsity=WEIGHT, smoothing=smoothing, random_state=random_state

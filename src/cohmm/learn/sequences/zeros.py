@@ -60,7 +60,7 @@ def weight_of(sparsity: float | Literal["auto"], plain: HMM, n: float) -> float:
     return sparsity
 
 
-def zeros_show(plain: HMM, n: float, free: float = 0.0) -> bool:
+def zeros_show(plain: HMM, n: float, free: float = 0.0, most_noise: float = MOST_NOISE) -> bool:
     """Whether zeros are behind an estimate of emissions without any preference for them.
 
     Emissions, each divided by the frequency of its symbol, are taken for
@@ -79,6 +79,8 @@ def zeros_show(plain: HMM, n: float, free: float = 0.0) -> bool:
         How many symbols, or pairs, it was learned from.
     free : float
         A share of zeros that is there for another reason.
+    most_noise : float
+        Standard error of an average emission, of its size, beyond which nothing shows.
 
     >>> from cohmm.datasets.synthetic import random_hmm
     >>> noise = np.random.default_rng(0).normal(0, .002, (5, 100))
@@ -98,7 +100,7 @@ def zeros_show(plain: HMM, n: float, free: float = 0.0) -> bool:
     fits = np.array([[_log_density(ratio, error, p, c) for c in noises] for p in SHARES])
     noise = noises[fits.argmax() % NOISES] * typical
     without = fits[np.less_equal(SHARES, free)].max()
-    return bool(fits.max() > without + EVIDENCE and noise <= MOST_NOISE)
+    return bool(fits.max() > without + EVIDENCE and noise <= most_noise)
 
 
 def _entries(model: HMM, n: float) -> tuple[Floats, Floats]:
