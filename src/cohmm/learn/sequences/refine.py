@@ -11,20 +11,22 @@ it is slow convergence that is in the way, not local optima.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.triples import MOST_SYMBOLS, Triples, triple_counts
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.finish import by_prevalence, smoothed
+from cohmm.learn.finish import by_prevalence
 from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.options import needs_sequences
 from cohmm.learn.pairs.pair_fit import PRIOR_STARTS
 from cohmm.learn.run import Record, learner
 from cohmm.learn.sequences.ascent import Prior, Sparsity, Target, ascend, n_parameters
 from cohmm.learn.sequences.likelihood import SequenceLikelihood, WindowLikelihood, visits
+from cohmm.learn.sequences.shrinkage import MAX_ITER as SHRINKING
+from cohmm.learn.sequences.shrinkage import shrunk
 from cohmm.learn.sequences.square_roots import sample_windows
 from cohmm.learn.triples.triple_law import TripleLaw
 from cohmm.model.hmm import HMM
@@ -90,7 +92,8 @@ def refine(
         Weight of a prior for emissions with zeros, - sparsity * sum log(M + .3 / N): 1 helps
         where most symbols are foreign to most states, and harms where they are not.
     smoothing : float
-        Pseudo-observations of each symbol in each state that the model is given at the end.
+        Pseudo-observations of each symbol in each state, by its frequency: a prior that draws
+        states together where data is little, once the maximum is reached; 0 leaves that as it is.
     max_iter : int
         Passes over the sequences, at most.
     tol : float
@@ -151,9 +154,17 @@ def refine(
     )
     refined = climbed.model
     if smoothing > 0:
-        frequency = np.bincount(data.symbols[data.symbols >= 0], minlength=model.n_symbols)
-        spread = smoothed(refined, n, frequency, smoothing, climbed.visited)
-        refined = replace(spread, startprob=refined.startprob)
+        seen = data.symbols[data.symbols >= 0]
+        refined = shrunk(
+            refined,
+            likelihood,
+            n,
+            np.bincount(seen, minlength=model.n_symbols).astype(np.float64),
+            PRIOR_STARTS * visited * (model.startprob > 0),
+            weight=smoothing,
+            max_iter=1 if sparsity > 0 else SHRINKING,  # more would fill the zeros again
+            tol=tol,
+        )
     refined = by_prevalence(refined)
     return RefinedFit(
         model=refined,
