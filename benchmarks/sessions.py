@@ -31,7 +31,7 @@ from cohmm.learn import baum_welch
 from cohmm.learn.sequences.baum_welch import PseudoCounts
 
 SEEDS, SESSIONS = 10, 2000
-VISITS = 20_000
+VISITS = 60_000
 STARTS, ITERATIONS = 5, 100
 PRIOR = PseudoCounts(0.01, 0.01, 0.01)
 

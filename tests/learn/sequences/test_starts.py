@@ -76,10 +76,18 @@ def test_the_seed_decides() -> None:
     assert one == same != other
 
 
-def test_little_data_is_not_raced_on() -> None:
-    data = Sequences.of(np.random.default_rng(0).integers(0, 3, LEAST - 1))
-    only = random_start(data, 2, np.random.default_rng(0))
-    assert best_start(data, [only], lambda rng: pytest.fail("drawn"), random_state=0) is only
+def test_on_little_data_a_few_race() -> None:
+    truth = HMM([0.5, 0.5], [[0.95, 0.05], [0.05, 0.95]], [[0.9, 0.1], [0.1, 0.9]])
+    data = Sequences.of(truth.sample(LEAST - 1, random_state=0)[0])
+    poor = HMM([0.5, 0.5], np.full((2, 2), 0.5), [[0.5, 0.5], [0.5, 0.5]])
+    draws = []
+
+    def draw(rng: np.random.Generator) -> HMM:
+        draws.append(random_start(data, 2, rng))
+        return draws[-1]
+
+    assert best_start(data, [poor], draw, random_state=0).distance(truth).emission < 0.1
+    assert len(draws) == starts.FEW
 
 
 def test_zeros_stay_zero_and_what_cannot_be_is_out() -> None:

@@ -11,7 +11,7 @@ it is slow convergence that is in the way, not local optima.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ from cohmm.data.sequences import Sequences
 from cohmm.evidence.counting import checked_weights
 from cohmm.evidence.triples import MOST_SYMBOLS, Triples, triple_counts
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.finish import by_prevalence, keeping, smoothed
+from cohmm.learn.finish import by_prevalence
 from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.options import check_choice, check_learned, needs_sequences
 from cohmm.learn.pairs.pair_fit import PRIOR_STARTS
@@ -29,6 +29,8 @@ from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
 from cohmm.learn.sequences.em_step import ALL, PseudoCounts
 from cohmm.learn.sequences.labels import Labels
 from cohmm.learn.sequences.likelihood import SequenceLikelihood, WindowLikelihood, visits
+from cohmm.learn.sequences.shrinkage import MAX_ITER as SHRINKING
+from cohmm.learn.sequences.shrinkage import shrunk
 from cohmm.learn.sequences.square_roots import sample_windows
 from cohmm.learn.sequences.zeros import opened, weight_of, zeros_preferred
 from cohmm.learn.triples.triple_law import TripleLaw
@@ -119,7 +121,8 @@ def refine(
         standard error (`zeros`): 1 helps where most symbols are foreign to most states, and harms
         where they are not.  "auto": 1 if zeros show once the windows are climbed, else 0.
     smoothing : float
-        Pseudo-observations of each symbol in each state that the model is given at the end.
+        Pseudo-observations of each symbol in each state, by its frequency: a prior that draws
+        states together where data is little, once the maximum is reached; 0 leaves that as it is.
     max_iter : int
         Passes over the sequences, at most.
     tol : float
@@ -193,15 +196,23 @@ def refine(
     )
     refined = climbed.model
     if smoothing > 0:
-        frequency = np.bincount(data.symbols[data.symbols >= 0], minlength=model.n_symbols)
-        spread = smoothed(refined, n, frequency, smoothing, climbed.visited)
-        refined = replace(spread, startprob=refined.startprob)
-        if as_given or learned != ALL:
-            refined = keeping(model, refined, learned)
+        seen = data.symbols[data.symbols >= 0]
+        refined = shrunk(
+            refined,
+            likelihood,
+            n,
+            np.bincount(seen, minlength=model.n_symbols).astype(np.float64),
+            target.prior,
+            weight=smoothing,
+            max_iter=1 if weight > 0 else SHRINKING,  # more would fill the zeros again
+            tol=tol,
+            kept=model if as_given or learned != ALL else None,
+            learned=learned,
+        )
     gained = (
         refined.log_likelihood(data) / n
         if weights is labels is None
-        else (likelihood.expected(refined).log_likelihood)
+        else likelihood.expected(refined).log_likelihood
     )
     return RefinedFit(
         model=refined if as_given else by_prevalence(refined),

@@ -11,6 +11,8 @@ chain to another further still (`benchmarks/sessions.py`).
    after a while the better half goes on each time, until one is left.
 4. The better of that and what was given is improved by moving states (`split_states`), again with
    EM on a and a score on b.
+
+Of little data no part is held out: a few random starts race, by its own likelihood.
 """
 
 from __future__ import annotations
@@ -31,8 +33,9 @@ from cohmm.model.sampling import generator
 
 SUBSET = 12_000  # symbols of a, and of b
 LONGEST_PIECE, PIECES = 1000, 20  # longer sequences are cut: symbols, and pieces at least
-LEAST = 2000  # symbols: a race on fewer is decided by chance
+LEAST = 2000  # symbols: parts of fewer tell nothing
 PASSES, ROUNDS = 10, 2  # of EM, before any is dropped
+FEW = 5  # random starts, on so little data
 MOVES = 40  # states that are moved, on trial
 WORTH = 1e-3  # nats per symbol that EM on a should gain on b, if a model is to be doubted
 PRIOR = PseudoCounts(start=0.01, transition=1e-4, emission=1e-4)  # zeros are hard to leave
@@ -77,20 +80,22 @@ def best_start(
     >>> start is truth
     True
     """
-    if candidates and len(data.symbols) < LEAST:
-        return candidates[0]
     rng = generator(random_state)
+    little = len(data.symbols) < LEAST
     size = min(SUBSET, len(data.symbols) // 2)
-    a, b = subsets(data, (size, size), rng)
+    a, b = (data, data) if little else subsets(data, (size, size), rng)
     given = [scored(model, b) for model in candidates]
     raised = [run(runner, a, b, ROUNDS + 1) for runner in given]
-    if given and best(raised).score < best(given).score + WORTH:
+    if given and best(raised).score < best(given).score + WORTH and not little:
         return best(given).model
+    n_random = min(n_random, FEW) if little else n_random
     field = [run(scored(draw(rng), b), a, b, ROUNDS) for _ in range(n_random)]
     while len(field) > 1:
         field.sort(key=lambda runner: -runner.score)
         field = [run(runner, a, b) for runner in field[: len(field) // 2]]
-    winner = with_states_moved(best([*raised, *field]), a, b, rng)
+    winner = best([*raised, *field])
+    if not little:
+        winner = with_states_moved(winner, a, b, rng)
     unmoved = [model for model, runner in zip(candidates, raised, strict=True) if runner is winner]
     return unmoved[0] if unmoved else winner.model
 
