@@ -209,6 +209,52 @@ def learning(draws: Draws, folder: Path) -> None:
 
 
 @target
+def what_is_known(draws: Draws, folder: Path) -> None:
+    n, k = draws.whole(1, 4), draws.whole(1, 3)
+    data = draws.sequences(n)
+    length = sum(map(len, data))
+
+    def rows(*shape: int) -> Any:
+        """Probabilities with zeros, or anything."""
+        if draws.rarely():
+            return draws.scalar()
+        table = np.array([draws.whole(0, 3) for _ in range(int(np.prod(shape)))], float)
+        table = table.reshape(shape)
+        with np.errstate(invalid="ignore"):
+            return table / table.sum(axis=-1, keepdims=True)
+
+    options = {
+        "params": draws.choice(["ste", "st", "e", "t", "", draws.scalar()]),
+        "init_params": draws.choice([None, "", "ste", "s", draws.scalar()]),
+        "startprob_prior": draws.choice([None, 1.0, 0.0, 1e300, draws.scalar()]),
+        "transmat_prior": draws.choice([None, 2.0, 0.5, np.ones((k, k)), draws.scalar()]),
+        "emissionprob_prior": draws.choice([None, 1.5, 0.1, np.ones((2, 2)), draws.scalar()]),
+        "unseen": draws.choice(["error", "missing", "rare", draws.scalar()]),
+        "refine": draws.choice(["auto", True, False]),
+    }
+    name = draws.choice(list(options))
+    model = PairwiseHMM(k, random_state=0, max_iter=5, n_features=n, **{name: options[name]})
+    if draws.flag():
+        model.transmat_ = rows(k, k)
+    if draws.flag():
+        model.emissionprob_ = rows(k, n)
+    if draws.flag():
+        model.startprob_ = rows(k)
+    known = {
+        "states": [draws.whole(-1, k - 1) for _ in range(length)],
+        "sample_weight": [draws.choice([1.0, 0.0, 2.5, 1e300, -1.0]) for _ in data],
+    }
+    chosen = {name: value for name, value in known.items() if draws.flag()}
+    zeros = np.asarray(model.transmat_) == 0 if "transmat_" in model._set_since else None
+    model.fit(with_gaps(data), **chosen)
+    valid(model.model_)
+    if zeros is not None and model.init_params != "ste":
+        assert (model.transmat_[zeros] == 0).all()
+    assert not np.isnan(model.score_sequences(with_gaps(data))).any()
+    assert not np.isnan(model.surprise(with_gaps(data))).any()
+
+
+@target
 def topics(draws: Draws, folder: Path) -> None:
     words = ("oil", "gas", "corn", "wheat", "of")
     texts = draws.many(lambda: " ".join(draws.many(lambda: draws.choice(words), 6)), 5, 1)

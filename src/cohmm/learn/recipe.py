@@ -22,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cohmm.data.sequences import Sequences
+from cohmm.evidence.counting import checked_weights
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.finish import keeping
 from cohmm.learn.fit import Callback, Fit
@@ -134,6 +135,8 @@ def pairwise(
     if known is not None and not isinstance(known, Known):
         raise ValueError(f"known must be a Known, not {known!r}")
     known = known or Known()
+    if weights is not None and isinstance(data, Sequences):
+        weights = checked_weights(weights, data.lengths)
     second = SecondStep(refine, known, weights, sparsity, smoothing, max_iter, tol, random_state)
     source = as_source(data, weights)
     counts = source.count((1,) if lags is None else lags)

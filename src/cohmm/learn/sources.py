@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cohmm.data.sequences import Sequences
-from cohmm.evidence.counting import checked_weights, count_pairs
+from cohmm.evidence.counting import count_pairs
 from cohmm.evidence.pairs import Cooccurrence
 
 
@@ -57,7 +57,7 @@ class CountsAlone:
 def as_source(data: Any, weights: Any) -> Source:
     """``data`` as a source, whatever it came as."""
     if isinstance(data, Sequences):
-        if weights is not None and not np.any(checked_weights(weights, data.lengths)):
+        if weights is not None and not np.any(weights):
             raise ValueError(
                 "the weights of all sequences are zero: there is nothing to learn from"
             )
