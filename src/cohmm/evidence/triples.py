@@ -140,7 +140,13 @@ def triple_counts(data: Sequences) -> Triples:
 
     found = run(count, parts)
     keys, counts = found[0]
-    if len(found) > 1:
+    if len(found) > 1 and n**3 <= DENSE_CELLS:
+        table = np.zeros(n**3, np.int64)
+        for distinct, several in found:
+            table[distinct] += several
+        keys = np.flatnonzero(table)
+        counts = table[keys]
+    elif len(found) > 1:
         keys, counts = merged(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
     return Triples._trusted(rows_of(keys, n, 3), counts, n, data.vocabulary)
 
