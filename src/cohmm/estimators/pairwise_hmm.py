@@ -96,7 +96,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         The `HMM`, and the `Cooccurrence` that it was learned from.
     fit_, pair_fit_
         How the model was learned, with its history: the last step, and the one from pairs; the
-        two are the same where nothing was refined.
+        two are the same where nothing was refined.  With more states than symbols, which pairs
+        cannot tell apart, `pair_fit_` is None.
     converged_, n_iter_, monitor_
         Whether the stop rule of the last step was met, passes made, both with the history.
 
@@ -110,7 +111,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     model_: HMM
     fit_: Fit
-    pair_fit_: PairFit
+    pair_fit_: PairFit | None
 
     def __init__(
         self,

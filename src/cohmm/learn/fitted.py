@@ -25,7 +25,7 @@ class FittedHMM(Protocol):
 
     model_: HMM
     fit_: Fit
-    pair_fit_: PairFit
+    pair_fit_: PairFit | None
     counts_: Cooccurrence
     unseen: Unseen
     random_state: Any

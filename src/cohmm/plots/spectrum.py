@@ -90,6 +90,8 @@ def _spectrum(value: Any) -> tuple[Spectrum, int]:
     if isinstance(value, Spectrum):
         return value, value.n_detectable
     if (hmm := as_fitted_hmm(value)) is not None:
+        if hmm.pair_fit_ is None:
+            return _of_counts(hmm.counts_, "tied"), hmm.model_.n_components
         return hmm.pair_fit_.spectrum, hmm.model_.n_components
     if isinstance(value, PairFit):
         return value.spectrum, value.model.n_components

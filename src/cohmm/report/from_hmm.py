@@ -104,7 +104,9 @@ def _learning(model: FittedHMM | None) -> list[Item]:
 def _traces(model: FittedHMM | None) -> tuple[Any, ...]:
     if model is None:
         return ()
-    steps = [("Objective, passes over the pairs", model.pair_fit_.history)]
+    steps = []
+    if model.pair_fit_ is not None:
+        steps.append(("Objective, passes over the pairs", model.pair_fit_.history))
     if model.fit_ is not model.pair_fit_:
         steps.append(("Objective, passes over the data", model.fit_.history))
     return tuple(trace(name, history) for name, history in steps if len(history) > 1)
