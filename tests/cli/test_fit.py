@@ -188,9 +188,9 @@ def test_many_states_fit_one_screen(run, folder):
             "--lags must be whole numbers from 1, such as 1,2,3, not 'x'",
         ),
         (
-            ("-k", "12"),
-            "n_components=12 states cannot be learned from pairs of 9 symbols: there must be at "
-            "least as many symbols as states",
+            ("-k", "12", "--no-refine"),
+            "n_components=12 states cannot be learned from pairs of 9 symbols: give the "
+            "sequences, and leave out refine=False, or ask for fewer states",
         ),
     ],
 )

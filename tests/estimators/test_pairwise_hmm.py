@@ -576,6 +576,16 @@ def test_a_penalty_beyond_measure_is_quiet() -> None:
     assert np.isfinite(model.transmat).all()
 
 
+def test_states_that_refinement_sees_are_not_called_noise() -> None:
+    truth = random_hmm(30, 6, stay=0.3, random_state=0)
+    X = truth.sample(10_000, random_state=0)[0]
+    model = PairwiseHMM(6, random_state=0).fit(X)  # a warning would be an error
+    assert model.pair_fit_.spectrum.n_detectable in (4, 5)
+    assert model.model_.distance(truth).emission < 0.2
+    with pytest.warns(UserWarning, match="mostly noise"):
+        PairwiseHMM(6, refine=False, random_state=0).fit(X)
+
+
 @pytest.mark.filterwarnings("default::cohmm.EvidenceWarning")
 def test_a_warning_points_at_the_line_of_the_user() -> None:
     with pytest.warns(UserWarning, match="mostly noise") as heard:

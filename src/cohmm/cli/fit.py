@@ -227,19 +227,23 @@ def summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
         "states": model.n_components,
         "symbols": model.n_symbols,
         "pairs": counts.n_pairs(min(counts.lags)),
-        "detectable": pairs.spectrum.n_detectable,
-        "objective": pairs.objective,
-        "divergence": pairs.divergence,
-        "penalty": pairs.penalty,
-        "lag_weights": {str(lag): weight for lag, weight in pairs.lag_weights.items()},
-        "passes": pairs.n_iter,
-        "converged": pairs.converged,
-        "starts": list(pairs.starts),
+        "began": learned.began,
         "refined": None,
         "prevalence": model.stationary().tolist(),
         "persistence": model.transmat.diagonal().tolist(),
         "seconds": seconds,
     }
+    if pairs is not None:
+        result |= {
+            "detectable": pairs.spectrum.n_detectable,
+            "objective": pairs.objective,
+            "divergence": pairs.divergence,
+            "penalty": pairs.penalty,
+            "lag_weights": {str(lag): weight for lag, weight in pairs.lag_weights.items()},
+            "passes": pairs.n_iter,
+            "converged": pairs.converged,
+            "starts": list(pairs.starts),
+        }
     if refined is not None:
         by_triples = refined.evidence == "triples"
         result["refined"] = {
@@ -253,8 +257,9 @@ def summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
     return result
 
 
-def _parts(learned: PairwiseFit) -> tuple[HMM, PairFit, RefinedFit | None, Cooccurrence]:
-    return learned.model, cast("PairFit", learned.pairs), learned.refined, learned.counts
+def _parts(learned: PairwiseFit) -> tuple[HMM, PairFit | None, RefinedFit | None, Cooccurrence]:
+    pairs = cast("PairFit | None", learned.pairs)  # nothing is known here but the data
+    return learned.model, pairs, learned.refined, learned.counts
 
 
 def show(learned: PairwiseFit, output: Path, seconds: float) -> None:
@@ -264,12 +269,17 @@ def show(learned: PairwiseFit, output: Path, seconds: float) -> None:
     model, pairs, refined, counts = _parts(learned)
     typer.echo(
         f"{output}: {_many(model.n_components, 'state')}, {_many(model.n_symbols, 'symbol')}, "
-        f"{counts.n_pairs(min(counts.lags)):,.0f} pairs, {seconds:.1f} s\n"
-        f"{_many(pairs.n_iter, 'pass', 'es')} over pairs, {_ended(pairs.converged)}; "
-        f"divergence {pairs.divergence:.6f} nats per pair\n"
-        f"these pairs can show {_many(pairs.spectrum.n_detectable, 'state')}: so many singular "
-        f"values exceed {pairs.spectrum.floor:.3g}"
+        f"{counts.n_pairs(min(counts.lags)):,.0f} pairs, {seconds:.1f} s"
     )
+    if pairs is not None:
+        typer.echo(
+            f"{_many(pairs.n_iter, 'pass', 'es')} over pairs, {_ended(pairs.converged)}; "
+            f"divergence {pairs.divergence:.6f} nats per pair\n"
+            f"these pairs can show {_many(pairs.spectrum.n_detectable, 'state')}: so many singular "
+            f"values exceed {pairs.spectrum.floor:.3g}"
+        )
+    if learned.began != "pairs":
+        typer.echo(f"learned from {learned.began}, which lead further than pairs here")
     if refined is not None:
         what, fits = (
             ("triples", f"divergence {refined.divergence:.6f} nats per triple")

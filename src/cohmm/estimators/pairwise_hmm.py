@@ -117,7 +117,8 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
         The `HMM`, and the `Cooccurrence` that it was learned from.
     fit_, pair_fit_
         How the model was learned, with its history: the last step, and the one from pairs; the
-        two are the same where nothing was refined, and the second is None where none was needed.
+        two are the same where nothing was refined.  The second is None where none was needed, or
+        possible: pairs cannot tell more states than symbols apart.
     converged_, n_iter_, monitor_
         Whether the stop rule of the last step was met, passes made, both with the history.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 from cohmm.data.sequences import Sequences
@@ -13,10 +12,8 @@ from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.fit import Callback
 from cohmm.learn.known import Known
 from cohmm.learn.options import check_choice
-from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.em_step import PseudoCounts
 from cohmm.learn.sequences.refine import RefinedFit, most_passes, refine, worthwhile
-from cohmm.learn.sequences.starts import best_start
 from cohmm.learn.sources import Source
 from cohmm.learn.triples.refine_triples import refine_triples, triples_serve, worthwhile_triples
 from cohmm.learn.triples.window_ml import MAX_ITER as MAX_WINDOW_PASSES
@@ -90,19 +87,23 @@ class SecondStep:
             return None
         return "triples" if triples else "sequences"
 
+    def may_race(self, counts: Cooccurrence, n_components: int) -> bool:
+        """Whether its start may be another one than was asked for: of sequences, unweighted."""
+        if self.weights is not None or n_components == 1:
+            return False
+        return self.way(counts, n_components) == "sequences"
+
     def data(self, source: Source, counts: Cooccurrence, n_components: int) -> Sequences | None:
         """What it reads; None where it is not taken, or the data is not at hand."""
         return source.sequences(counts) if self.way(counts, n_components) else None
 
     def take(
-        self, start: HMM, source: Source, counts: Cooccurrence, watch: Stage, given: bool = False
+        self, start: HMM, data: Sequences | None, counts: Cooccurrence, watch: Stage
     ) -> RefinedFit | None:
-        """Take it from ``start``, or a better one, unless the start was ``given``."""
-        way, data = self.way(counts, start.n_components), None
-        if way is not None:
-            data = source.sequences(counts)
+        """Take it from ``start``, if there is data to read."""
         if data is None:
             return None
+        way = self.way(counts, start.n_components)
         smoothing = self.smoothing
         if smoothing is None:
             smoothing = SMOOTHING if self.known.n_tables == 0 else 0.0
@@ -121,11 +122,6 @@ class SecondStep:
             if way == "triples":
                 return refine_triples(start, data, callback=told, **common)
             known = self.known
-            if not (
-                known.decides_states or given or self.weights is not None or start.n_components == 1
-            ):
-                draw = partial(random_start, data, start.n_components)
-                start = best_start(data, [start], draw, random_state=self.random_state)
             return refine(
                 start,
                 data,

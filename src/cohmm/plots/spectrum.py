@@ -91,7 +91,9 @@ def _spectrum(value: Any) -> tuple[Spectrum, int]:
         return value, value.n_detectable
     if (hmm := as_fitted_hmm(value)) is not None:
         if not isinstance(getattr(hmm, "pair_fit_", None), PairFit):
-            raise ValueError("this model was not learned from pairs alone: give counts of pairs")
+            if not hasattr(hmm, "counts_"):
+                raise ValueError("this model was not learned: give counts of pairs")
+            return _of_counts(hmm.counts_, "tied"), hmm.model_.n_components
         return hmm.pair_fit_.spectrum, hmm.model_.n_components
     if isinstance(value, PairFit):
         return value.spectrum, value.model.n_components

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -99,17 +101,35 @@ class PairEvidence:
         return replace(self, laws=laws, n_pairs=n_pairs)
 
 
+def n_in_pairs(counts: Cooccurrence) -> int:
+    """How many symbols are in a pair: so many states pairs can tell apart, at most."""
+    return int(np.count_nonzero(sum(_frequency(counts[lag]) for lag in counts.lags)))
+
+
 def number_of_states(wanted: States, evidence: PairEvidence, shown: Spectrum) -> int:
     """K, as it was asked for or as the pairs show it; warns where they show fewer."""
     if wanted == "auto":
         return shown.n_detectable
     k = check_states(wanted, len(evidence.seen))
     if k > shown.n_detectable:
-        warn(
-            f"these pairs can show {shown.n_detectable} states; n_components={k} asks for "
-            "more, whose estimates will be mostly noise (more data or more lags may help)"
-        )
+        warn_of_noise(shown, k)
     return k
+
+
+def warn_of_noise(shown: Spectrum, k: int) -> None:
+    """Warn of more states than pairs show."""
+    warn(
+        f"these pairs can show {shown.n_detectable} states; n_components={k} asks for "
+        "more, whose estimates will be mostly noise (more data or more lags may help)"
+    )
+
+
+@contextmanager
+def warned_of_noise_later() -> Iterator[None]:
+    """Where pairs may be only the start, more states than they show are nothing to warn of yet."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "these pairs can show")
+        yield
 
 
 def warn_of_unseen(evidence: Any, seen: Ints) -> None:

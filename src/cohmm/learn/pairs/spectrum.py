@@ -1,9 +1,12 @@
 """How many states a pair law can show, and the space that their emissions span.
 
-W = D^-1/2 Omega D^-1/2, with D the frequencies of the symbols, has one singular value of 1,
-those of the chain, and noise.  Were the symbols independent, the largest of the noise would
-be near 2 sqrt(N / T) for T pairs (the edge of the law of Marchenko and Pastur): a state whose
-singular value does not stand above that floor cannot be told from chance.
+W = D^-1/2 Omega D^-1/2, with D the frequencies of the symbols, has one singular value of 1, with
+the vector D^1/2 1 on either side, those of the chain, and noise.  W and W' side by side, that
+vector taken out, show the same states twice.  Were the symbols independent, the largest singular
+value of the noise of T pairs would be near (1 + sqrt 2) sqrt(N / T), the edge of the law of
+Marchenko and Pastur; where some symbols are rare it may be larger, which simulated noise tells.  A
+state whose singular value does not stand above that floor cannot be told from chance.  (All are
+given over sqrt 2, so that they are those of W where it is symmetric.)
 """
 
 from __future__ import annotations
@@ -13,12 +16,15 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.pairs.pair_law import PairLaw
 
-EDGE = 2.05
+EDGE = 1.025 * (1 + np.sqrt(2)) / np.sqrt(2)
+SIMULATIONS, QUANTILE = 20, 0.95
+MOST_SIMULATED = 300  # symbols: the noise of more hardly varies, and costs
 LARGEST_DENSE = 1500
 MOST_SYMBOLS = 5000  # rare symbols have noisy rows: the space is found on the frequent ones
 LEAST_COUNT = 50
@@ -52,14 +58,44 @@ def frequent_symbols(law: PairLaw, n_pairs: float) -> Ints:
 def spectrum(law: PairLaw, n_pairs: float, most: int) -> Spectrum:
     """The singular values of a whitened pair law, at most ``most`` of a large one."""
     symbols = frequent_symbols(law, n_pairs)
-    whitened, _ = _whitened(law, symbols)
-    floor = EDGE * np.sqrt(len(symbols) / n_pairs)
-    if len(symbols) <= LARGEST_DENSE:
-        values = np.linalg.svd(_dense(whitened), compute_uv=False)
+    whitened, scale = _whitened(law, symbols)
+    n, known = len(symbols), scale / np.linalg.norm(scale)
+    floor = EDGE * np.sqrt(n / n_pairs)
+    if n <= MOST_SIMULATED:
+        floor = max(floor, _simulated_floor(_dense(whitened), scale, n_pairs))
+    if n <= LARGEST_DENSE:
+        apart = _apart(_dense(whitened), known)
+        values = np.linalg.svd(np.hstack([apart, apart.T]), compute_uv=False)[: n - 1]
+    elif (wanted := min(most, n) - 1) > 0:
+        values, _ = _largest_pairs([whitened], wanted, known, on_both_sides=True)
     else:
-        wanted = min(most, len(symbols) - 1)
-        values, _ = _largest_pairs([whitened], wanted, both=False)
-    return Spectrum(np.asarray(values, np.float64), float(floor))
+        values = np.empty(0)
+    first = known @ (whitened @ known)
+    return Spectrum(np.concatenate([[first], values / np.sqrt(2)]), float(floor))
+
+
+def _apart(matrix: Floats, known: Floats) -> Floats:
+    """``matrix`` without the direction that is known, on either side."""
+    matrix = matrix - np.outer(known, known @ matrix)
+    return np.asarray(matrix - np.outer(matrix @ known, known))
+
+
+def _simulated_floor(whitened: Floats, scale: Floats, n_pairs: float) -> float:
+    """Above which the largest singular value of noise alone is seldom found.
+
+    A count of pairs varies by its root: an entry of W by the root of W / (T D^1/2 D^1/2').
+    """
+    rng = np.random.default_rng(0)  # the same law has the same floor
+    outer = np.outer(scale, scale)
+    ratio = np.divide(whitened, outer, out=np.zeros_like(outer), where=outer > 0)
+    deviation, known = np.sqrt(ratio / n_pairs), scale / np.linalg.norm(scale)
+    last = [len(scale) - 1] * 2
+    largest = []
+    for _ in range(SIMULATIONS):
+        noise = _apart(deviation * rng.normal(size=deviation.shape), known)
+        square = eigvalsh(noise @ noise.T + noise.T @ noise, subset_by_index=last)
+        largest.append(np.sqrt(max(square[0], 0.0) / 2))
+    return float(np.quantile(largest, QUANTILE))
 
 
 def whitened_basis(
@@ -86,7 +122,7 @@ def whitened_basis(
         both -= np.outer(known, known @ both)
         vectors = np.linalg.svd(both, full_matrices=False)[0][:, : k - 1]
     else:
-        _, vectors = _largest_pairs(matrices, k - 1, both=True, known=known)
+        _, vectors = _largest_pairs(matrices, k - 1, known)
     return scale[:, None] * np.column_stack([known, vectors]), symbols
 
 
@@ -106,24 +142,24 @@ def _dense(matrix: Any) -> Floats:
 
 
 def _largest_pairs(
-    matrices: list[Any], k: int, both: bool, known: Floats | None = None
+    matrices: list[Any], k: int, known: Floats, *, on_both_sides: bool = False
 ) -> tuple[Floats, Floats]:
-    """Largest singular values and left vectors of the matrices (and transposes) side by side.
+    """Largest singular values and left vectors of the matrices and transposes side by side.
 
-    A direction that is ``known`` is left out.
+    The direction that is ``known`` is left out, on the left or on both sides.
     """
     n = matrices[0].shape[0]
 
     def apart(x: Floats) -> Floats:
-        return x if known is None else x - np.multiply.outer(known, known @ x)
+        return x - np.multiply.outer(known, known @ x)
 
     def gram(x: Floats) -> Floats:
         x = apart(x)
         total = np.zeros_like(x)
         for matrix in matrices:
-            total += matrix @ (matrix.T @ x)
-            if both:
-                total += matrix.T @ (matrix @ x)
+            for one, other in ((matrix, matrix.T), (matrix.T, matrix)):
+                inner = other @ x
+                total += one @ (apart(inner) if on_both_sides else inner)
         return apart(total)
 
     start = np.random.default_rng(0).normal(size=n)  # ARPACK would draw its own
