@@ -107,6 +107,27 @@ def test_refining_raises_the_likelihood_and_says_by_how_much(run, sequences):
         "fit", "visits.txt", "-k", "3", "--refine", "--sparsity", "2", "-o", "sparse.cohmm"
     )  # fmt: skip
     assert HMM.load("sparse.cohmm") != after
+    assert found["evidence"] == "sequences"
+
+
+def test_sparsity_is_a_number_or_auto(run, sequences):
+    told = "--sparsity must be a number or auto, not 'much'"
+    run("fit", "visits.txt", "-k", "3", "--sparsity", "much", "-o", "m.cohmm", fails=told)
+    told = "sparsity must be finite and at least 0, not -1.0"
+    run("fit", "visits.txt", "-k", "3", "--sparsity", "-1", "-o", "m.cohmm", fails=told)
+    for name, value in (("default", ()), ("auto", ("--sparsity", "auto"))):
+        run("fit", "visits.txt", "-k", "3", *value, "-o", f"{name}.cohmm")
+    assert HMM.load("default.cohmm") == HMM.load("auto.cohmm")
+
+
+def test_long_data_is_refined_by_triples(run, sequences, monkeypatch):
+    monkeypatch.setattr("cohmm.learn.triples.refine_triples.LONG", 1000)
+    shown = run("fit", "visits.txt", "-k", "3", "-o", "m.cohmm").stdout
+    assert " over the triples, " in shown
+    assert " nats per triple, " in shown
+    found = json.loads(run("fit", "visits.txt", "-k", "3", "-o", "m.cohmm", "--json").stdout)
+    assert found["refined"]["evidence"] == "triples"
+    assert found["refined"]["log_likelihood"] is None
 
 
 def test_only_files_of_data_can_be_refined(run, sequences):

@@ -195,8 +195,8 @@ def learning(draws: Draws, folder: Path) -> None:
     options: dict[str, Any] = {
         "lags": draws.choice([(1,), (1, 2), 1, (), (0,), draws.scalar()]),
         "penalty": draws.choice([None, 0.0, 1e300, "auto", draws.scalar()]),
-        "refine": draws.choice(["auto", True, False, draws.scalar()]),
-        "sparsity": draws.choice([0.0, 1.0, 1e300, draws.scalar()]),
+        "refine": draws.choice(["auto", True, False, "triples", draws.scalar()]),
+        "sparsity": draws.choice(["auto", 0.0, 1.0, 1e300, draws.scalar()]),
         "smoothing": draws.choice([0.1, 0.0, 1e300, draws.scalar()]),
         "max_iter": draws.choice([5, 1, 0, draws.scalar()]),
     }

@@ -48,7 +48,7 @@ def test_expected_counts_are_the_gradient(as_law: type) -> None:
 
 
 def test_it_is_closer_where_pairs_are_many_and_emissions_have_zeros() -> None:
-    for seed in (2, 3, 5):
+    for seed in (2, 4, 5):
         truth = random_hmm(20, 4, random_state=seed)
         counts = count_pairs(truth.sample(1_000_000, random_state=seed)[0])
         with_it = min_volume(counts, 4, random_state=0)

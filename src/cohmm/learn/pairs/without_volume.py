@@ -36,9 +36,7 @@ MAX_ITER = 200
 TOL = 1e-3
 WORTHWHILE = 4e7  # distinct pairs times K: about a minute of one core
 MOST_NOISE = 0.4  # of an average emission
-VERTEX = (
-    1.25  # K (K - 1) entries of any M can be made zero by a change of basis; some more by chance
-)
+VERTEX = 2.0  # times the K (K - 1) zeros that a change of basis gives any M
 STANDARD_ERRORS = 2.24  # of an emission in a known state, where the prior ends to prefer zeros
 
 
@@ -101,22 +99,26 @@ def without_volume(
     m = fit.model.emissionprob[:, evidence.seen]
     model = HMM(prevalence_of(fit.model), fit.model.transmat, m / m.sum(axis=1, keepdims=True))
     rng = generator(random_state)
-    target = Target(
+    plain = Target(
         StationaryLikelihood(PairLikelihood(evidence.laws, evidence.weights)),
         units=evidence.n_pairs,
         symbols=2.0,
         start_weight=1.0,
-        prior=Prior(emissions=zeros_preferred(sparsity, model, evidence.n_pairs, STANDARD_ERRORS)),
+        prior=Prior(),
         windows=_sampler(evidence.laws[min(evidence.laws)], n_windows(n_parameters(model)), rng),
     )
-    climbed = ascend(target, opened(model), passes=PASSES, max_iter=MAX_ITER, tol=TOL)
+    zeros = zeros_preferred(sparsity, model, evidence.n_pairs, STANDARD_ERRORS)
+    # Zeros that are preferred too early are the wrong ones.
+    first = ascend(plain, opened(model), passes=PASSES, max_iter=MAX_ITER // 2, tol=TOL)
+    sparse = plain._replace(prior=Prior(emissions=zeros))
+    climbed = ascend(sparse, first.model, passes=PASSES, max_iter=MAX_ITER, tol=TOL)
     a = climbed.model.transmat
     point = Point(climbed.model.emissionprob.T, prevalence_of(climbed.model)[:, None] * a)
     return replace(
         fit,
         model=as_hmm(point, evidence, smoothing),
         converged=fit.converged and climbed.converged,
-        passes_without_volume=climbed.n_iter,
+        passes_without_volume=first.n_iter + climbed.n_iter,
     )
 
 
