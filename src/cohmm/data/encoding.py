@@ -72,7 +72,7 @@ def flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
     flat, sizes = _concatenate(items)
     if all(size == 1 for size in sizes):  # hmmlearn's (n, 1) as nested lists
         return flat, lengths
-    if lengths is not None and list(lengths) != sizes:
+    if lengths is not None and np.diff(offsets_of(lengths, sum(sizes))).tolist() != sizes:
         raise ValueError("X is a list of sequences, which have other lengths: leave out lengths")
     return flat, sizes
 
