@@ -36,7 +36,6 @@ from cohmm.model.sampling import generator
 PASSES = 20
 MAX_ITER = 300
 WINDOW = 3  # symbols; so often is each counted, and so much more does the prior weigh
-CHEAPER = 2  # passes are so cheap that curvature may be from fewer windows (N=100, K=20: 12 % less)
 CHUNK = 2**16  # triples looked at together
 
 
@@ -178,7 +177,7 @@ def _sampler(triples: Triples, parameters: int, rng: np.random.Generator) -> Cal
     share = triples.counts / triples.n_triples
 
     def sample() -> Ints:
-        chosen = rng.choice(len(share), n_windows(parameters) // CHEAPER, p=share)
+        chosen = rng.choice(len(share), n_windows(parameters), p=share)
         return triples.triples[chosen].astype(np.int64)
 
     return sample
