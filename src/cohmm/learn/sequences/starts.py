@@ -36,7 +36,8 @@ LONGEST_PIECE, PIECES = 1000, 20  # longer sequences are cut: symbols, and piece
 LEAST = 2000  # symbols: parts of fewer tell nothing
 PASSES, ROUNDS = 10, 2  # of EM, before any is dropped
 FEW = 5  # random starts, on so little data
-MOVES = 40  # states that are moved, on trial
+MOVES = 60  # states that are moved, on trial
+HOPELESS = 0.03  # nats per symbol: moves that are so far behind after a round seldom get ahead
 WORTH = 1e-3  # nats per symbol that EM on a should gain on b, if a model is to be doubted
 PRIOR = PseudoCounts(start=0.01, transition=1e-4, emission=1e-4)  # zeros are hard to leave
 
@@ -106,8 +107,10 @@ def with_states_moved(
     """Moves of states that raise the score, out of `MOVES`; a model with zeros stays as it is."""
     for _ in range(MOVES if can_split(runner.model) else 0):
         visited = visits(runner.model.expected_counts(a)[1])
-        moved = with_split_state(runner.model, visited, rng)
-        runner = best([runner, run(scored(moved, b), a, b, ROUNDS)])
+        moved = run(scored(with_split_state(runner.model, visited, rng), b), a, b)
+        if moved.score > runner.score - HOPELESS:
+            moved = run(moved, a, b, ROUNDS - 1)
+        runner = best([runner, moved])
     return runner
 
 
