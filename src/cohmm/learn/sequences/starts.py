@@ -36,7 +36,7 @@ LONGEST_PIECE, PIECES = 1000, 20  # longer sequences are cut: symbols, and piece
 LEAST = 2000  # symbols: parts of fewer tell nothing
 PASSES, ROUNDS = 10, 2  # of EM, before any is dropped
 FEW = 5  # random starts, on so little data
-MOVES = 60  # states that are moved, on trial
+MOVES = 45  # states that are moved, on trial
 HOPELESS = 0.03  # nats per symbol: moves that are so far behind after a round seldom get ahead
 WORTH = 1e-3  # nats per symbol that EM on a should gain on b, if a model is to be doubted
 PRIOR = PseudoCounts(start=0.01, transition=1e-4, emission=1e-4)  # zeros are hard to leave
