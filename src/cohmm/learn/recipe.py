@@ -223,8 +223,8 @@ def _better_start(model: HMM, sequences: Sequences, random_state: Any) -> First:
 def _warn_of_noise(pairs: PairFit, *, refined: bool) -> None:
     """Refinement sees more than pairs do: there they must show no more than half of the states.
 
-    With fewer, half of the distance between states was noise in the median, with more .1 to .4 of
-    it (144 models of 2 to 8 states, T from 200 to 30,000).
+    There the error was about half of the distance between states in the median, and .05 to .4 of
+    it where pairs show more (235 models of small data).
     """
     k, shown = pairs.model.n_components, pairs.spectrum.n_detectable
     if 2 * shown <= k if refined else shown < k:
