@@ -23,6 +23,7 @@ from cohmm.datasets.synthetic import random_hmm
 from cohmm.datasets.synthetic_topics import sample_htmm
 from cohmm.evidence.windows import Windows, count_windows
 from cohmm.learn.fit import Fit, Progress
+from cohmm.learn.run import learner
 from cohmm.learn.topics.topic_fit import TopicFit
 
 KINDS = (Cooccurrence, Triples, Windows, Sequences, Documents)
@@ -74,6 +75,8 @@ def learners_in_files() -> set[str]:
         for name, function in vars(import_module(info.name)).items():
             if not hasattr(function, "__wrapped__") or function.__module__ != info.name:
                 continue
+            if function.__code__.co_filename != inspect.getsourcefile(learner):
+                continue  # decorated by another
             result = get_type_hints(function)["return"]
             assert issubclass(result, (Fit, TopicFit))
             if {"n_components", "model"} & inspect.signature(function).parameters.keys():

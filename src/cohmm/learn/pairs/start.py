@@ -69,7 +69,9 @@ def _exact_theta(law: PairLaw, m: Floats) -> Floats | None:
     theta /= theta.sum()
     if law.negative_entropy - law.statistics(m, theta).log_fit > NEARLY_ZERO:
         return None
-    return onto_constraints(theta)
+    theta = onto_constraints(theta)
+    # Of a chain that does not come back, such as one sequence, no theta has equal marginals.
+    return theta if abs(theta.sum() - 1) < NEARLY_ZERO else None
 
 
 def _of_model(evidence: PairEvidence, k: int, model: HMM) -> Point:
