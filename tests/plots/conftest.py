@@ -20,6 +20,7 @@ from cohmm.datasets.synthetic_topics import sample_htmm
 
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
+    plt.close("all")  # whatever tests of other folders left open
     before = dict(matplotlib.rcParams)
     yield
     assert dict(matplotlib.rcParams) == before, "a picture changed the user's settings"

@@ -9,7 +9,7 @@ chain to another further still (`benchmarks/sessions.py`).
    is kept, as it came.  So it is with the pair estimate on long data of a chain that mixes.
 3. Else random models are taken a few EM steps further on a, and scored on b, as long as that rises;
    after a while the better half goes on each time, until one is left.
-4. The better of that and what was given is improved by moving states (`split_states`), again with
+4. If that is ahead of what was given, it is improved by moving states (`split_states`), again with
    EM on a and a score on b.
 5. What a and b say need not hold: where there is more data, EM over much of it decides between
    the winner and what was given.
@@ -98,7 +98,7 @@ def best_start(
         field.sort(key=lambda runner: -runner.score)
         field = [run(runner, a, b) for runner in field[: len(field) // 2]]
     winner = best([*raised, *field])
-    if not little:
+    if not little and all(winner is not runner for runner in raised):
         winner = with_states_moved(winner, a, b, rng)
     unmoved = [model for model, runner in zip(candidates, raised, strict=True) if runner is winner]
     if unmoved or not given or len(data.symbols) <= 2 * SUBSET:
