@@ -17,6 +17,7 @@ from cohmm.data.vocabulary import Vocabulary, as_vocabulary, label_array
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.model import decoding, inference
 from cohmm.model.hmm_frames import HMMTable, hmm_frame
+from cohmm.model.hmmlearn_models import categorical_hmm, tables_of
 from cohmm.model.matching import Distance, match_rows, total_variation
 from cohmm.model.probabilities import probabilities
 from cohmm.model.sampling import generator, sample
@@ -364,31 +365,13 @@ class HMM:
 
     def to_hmmlearn(self) -> Any:
         """An `hmmlearn.hmm.CategoricalHMM` with these parameters (labels are not kept there)."""
-        try:
-            from hmmlearn.hmm import CategoricalHMM
-        except ImportError:
-            raise ImportError("hmmlearn is not installed: pip install 'cohmm[compare]'") from None
-        model = CategoricalHMM(self.n_components, init_params="", implementation="scaling")
-        model.n_features = self.n_symbols
-        model.startprob_ = self.startprob.copy()
-        model.transmat_ = self.transmat.copy()
-        model.emissionprob_ = self.emissionprob.copy()
-        return model
+        return categorical_hmm(self.startprob, self.transmat, self.emissionprob)
 
     @classmethod
     def from_hmmlearn(cls, model: Any, vocabulary: Iterable[Any] | None = None) -> HMM:
         """The parameters of a fitted `hmmlearn.hmm.CategoricalHMM`."""
-        for name in ("startprob_", "transmat_", "emissionprob_"):
-            if not hasattr(model, name):
-                raise ValueError(
-                    f"{type(model).__name__} has no {name}: fit or set it, and use CategoricalHMM"
-                )
-        if hasattr(model, "n_trials"):
-            raise ValueError(
-                f"{type(model).__name__} emits counts of symbols, not symbols: use CategoricalHMM"
-            )
         labels = None if vocabulary is None else as_vocabulary(vocabulary)
-        return cls(model.startprob_, model.transmat_, model.emissionprob_, labels)
+        return cls(*tables_of(model), labels)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, whole or not at all; the file holds no code."""
