@@ -106,12 +106,17 @@ def n_in_pairs(counts: Cooccurrence) -> int:
     return int(np.count_nonzero(sum(_frequency(counts[lag]) for lag in counts.lags)))
 
 
-def number_of_states(wanted: States, evidence: PairEvidence, shown: Spectrum) -> int:
-    """K, as it was asked for or as the pairs show it; warns where they show fewer."""
+def number_of_states(
+    wanted: States, evidence: PairEvidence, shown: Spectrum, *, goes_on: bool = False
+) -> int:
+    """K, as it was asked for or as the pairs show it; warns where they show fewer.
+
+    Where learning goes on from pairs to the data itself, only where they show half of them at most.
+    """
     if wanted == "auto":
         return shown.n_detectable
     k = check_states(wanted, len(evidence.seen))
-    if k > shown.n_detectable:
+    if (2 * shown.n_detectable <= k) if goes_on else (k > shown.n_detectable):
         warn_of_noise(shown, k)
     return k
 

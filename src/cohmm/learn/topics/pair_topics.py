@@ -46,7 +46,7 @@ def topics_of_pairs(
     """
     lags = [lag for lag in counts.lags if counts.n_pairs(lag) > 0]
     evidence = PairEvidence.of(counts, lags, "summed")
-    k = number_of_states(n_components, evidence, evidence.spectra(n_components)[1])
+    k = number_of_states(n_components, evidence, evidence.spectra(n_components)[1], goes_on=True)
     points = [
         starts(evidence, k, 1, None, model)[0]
         for model in _start_models(evidence, k, n_init, random_state, start)
