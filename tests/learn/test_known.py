@@ -160,6 +160,16 @@ def test_a_tenth_of_the_labels_names_the_states() -> None:
     assert np.abs(model.transmat - LEFT_RIGHT.transmat).max() < 0.1
 
 
+def test_states_without_a_label_are_learned_beside_those_that_have_some() -> None:
+    sequences, states = drawn(LEFT_RIGHT, 200, 12)
+    data, every = Sequences.of(sequences), np.concatenate(states)
+    only_last = np.where(every == 2, every, -1)  # nothing is said of states 0 and 1
+    model = learn(Known(states=only_last), data, smoothing=None, tol=1e-3).model
+    assert np.abs(model.emissionprob[2] - LEFT_RIGHT.emissionprob[2]).max() < 0.12
+    others = {model.emissionprob[k].argmax() for k in (0, 1)}
+    assert others == {0, 2}  # what LEFT_RIGHT's first two states emit most
+
+
 def test_emissions_held_from_pairs_alone() -> None:
     truth = HMM(
         [0.5, 0.3, 0.2],

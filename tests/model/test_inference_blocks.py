@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm import HMM
-from cohmm.model import decoding, joints
+from cohmm.model import decoding, inference, joints
+from cohmm.model.tables import probability_tables
 from tests import laws, oracles
 from tests.laws import close
 from tests.strategies import (
@@ -180,6 +181,27 @@ def test_best_states_take_no_memory_for_posteriors():
     tracemalloc.stop()
     np.testing.assert_array_equal(states, model.posterior(y).argmax(axis=1))
     assert peak < 8 * len(y) * 64 / 4  # of the posteriors of all symbols
+
+
+# -- weights ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("in_logs", [False, True])
+@given(models(), st.data())
+def test_a_sequence_in_many_blocks_has_one_weight(in_logs, model, data):
+    sequences = data.draw(sequences_of(model.n_symbols, longest=14))
+    possible = [s for s in sequences if oracles.log_likelihood(model, s) > -np.inf]
+    if not possible or not are_no_column(possible):
+        return
+    some = st.sampled_from([0.0, 0.5, 1.0, 3.0])
+    weights = np.array([data.draw(some) for _ in possible])
+    read = model.encode(with_gaps(possible))
+    tables = probability_tables(model.startprob, model.transmat, model.emissionprob)
+    with blocks_of(3), inference.in_logarithms(in_logs):
+        found = inference.smooth(tables, read.symbols, read.offsets, count=True, weights=weights)
+    each = [oracles.log_expected_counts(model, s) for s in possible]
+    for place, count in enumerate(found.counts):
+        close(count, sum(w * one[place] for w, one in zip(weights, each, strict=True)), 1e-9)
 
 
 # -- the two routes -------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from pairs with the rest held (`cohmm.learn.pairs.pair_em`), or counted where st
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -106,11 +107,11 @@ class Known:
 
 
 def from_labels(
-    data: Sequences, known: Known, n_components: int, weights: Floats | None
-) -> Fit | HMM | None:
-    """What the labels say: the answer where all states are known, a start where each has some.
+    data: Sequences, known: Known, n_components: int, weights: Floats | None, random_state: Any
+) -> Fit | HMM:
+    """What the labels say: the answer where all states are known, else a start.
 
-    None where a state has no label at all.
+    A state that has no label begins at random, so that it is not the same as another such.
     """
     labels = Labels.of(data, known.states, n_components)
     counts = labels.counts(data, weights, n_components)
@@ -125,8 +126,9 @@ def from_labels(
         record = Record(None)
         record(1, -log_likelihood)
         return Fit(model, True, tuple(record.history), (-log_likelihood,))
-    if not (counts.emissions.sum(axis=1) > 0).all():
-        return None
+    drawn = generator(random_state).exponential(size=overall.emissionprob.shape)
+    drawn *= overall.emissionprob * (counts.emissions.sum(axis=1, keepdims=True) == 0)
+    counts = counts._replace(emissions=counts.emissions + drawn)
     extra = Counts(*(LABELS_WORTH * table for table in tables(overall)))
     return known.over(maximised(overall, added(counts, extra)))
 
@@ -149,19 +151,18 @@ def from_pairs(
     """
     evidence = PairEvidence.of(counts, counts.lags[:1])
     law, rng = evidence.laws[counts.lags[0]], generator(random_state)
-    free = "t" in known.learned or known.transmat is None
-    held = Held(known.emissionprob is not None, known.transmat is not None and not free)
-    settings = {"max_iter": max_iter, "tol": tol}
-    n_starts = 1 if held.emissions else STARTS
-    runs: list[PairEM] = []
-    for _ in range(n_starts):
-        point = _begin(evidence, known, n_components, rng)
-        runs.append(pair_em(law, point, held, evidence.n_pairs, **settings))  # type: ignore[arg-type]
-    runs.sort(key=lambda run: -run.log_fit)
+    held = Held(
+        emissions=known.emissionprob is not None,
+        transitions=known.transmat is not None and "t" not in known.learned,
+    )
+    climb = partial(pair_em, law, n_pairs=evidence.n_pairs, max_iter=max_iter, tol=tol)
+    begins = [
+        _begin(evidence, known, n_components, rng) for _ in range(1 if held.emissions else STARTS)
+    ]
+    runs = sorted((climb(point, held) for point in begins), key=lambda run: -run.log_fit)
     if alone:
-        held = Held("e" not in known.learned and held.emissions, held.transitions)
-        best = runs[0].point
-        runs = [pair_em(law, best, held, evidence.n_pairs, record=record, **settings)]  # type: ignore[arg-type]
+        held = held._replace(emissions=held.emissions and "e" not in known.learned)
+        runs = [climb(runs[0].point, held, record=record)]
     return [_as_fit(run, evidence, known, record, law.negative_entropy) for run in runs]
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -39,7 +39,6 @@ from cohmm.learn.pairs.pair_evidence import (
     warn_of_noise,
     warned_of_noise_later,
 )
-from cohmm.learn.pairs.pair_fit import PairFit
 from cohmm.learn.pairs.volume import Volume
 from cohmm.learn.pairs.without_volume import if_zeros_show
 from cohmm.learn.run import Record, learner
@@ -186,7 +185,7 @@ def pairwise(
     k = pairs.model.n_components
     known.check(k, counts.n_symbols)
     sequences = second.data(source, counts, k)
-    _warn_of_noise(pairs, refined=sequences is not None)
+    warn_of_noise(pairs.spectrum, k, goes_on=sequences is not None)
     first = First(pairs.model, "pairs")
     if sequences is None and sparsity == "auto" and combine == "tied":
         pairs = if_zeros_show(pairs, counts, usual, random_state)
@@ -220,17 +219,6 @@ def _better_start(model: HMM, sequences: Sequences, random_state: Any) -> First:
     return First(best, "pairs" if best is model else "random starts")
 
 
-def _warn_of_noise(pairs: PairFit, *, refined: bool) -> None:
-    """Refinement sees more than pairs do: there they must show no more than half of the states.
-
-    There the error was about half of the distance between states in the median, and .05 to .4 of
-    it where pairs show more (235 models of small data).
-    """
-    k, shown = pairs.model.n_components, pairs.spectrum.n_detectable
-    if 2 * shown <= k if refined else shown < k:
-        warn_of_noise(pairs.spectrum, k)
-
-
 def _informed(
     source: Source,
     counts: Cooccurrence,
@@ -247,18 +235,17 @@ def _informed(
     labelled: Fit | HMM | None = None
     data = second.data(source, counts, k)
     if known.states is not None:
-        if second.wanted is not False and data is None:
-            raise ValueError("states are of observations: give the data, not its counts")
         if second.wanted is False:
             raise ValueError("refine=False learns from pairs alone, which have no known states")
-        labelled = from_labels(cast(Sequences, data), known, k, second.weights)
+        if data is None:
+            raise ValueError("states are of observations: give the data, not its counts")
+        labelled = from_labels(data, known, k, second.weights, second.random_state)
         if isinstance(labelled, Fit):
             return _together(counts, None, None, "what is known", labelled)
-    alone = data is None
     pairs = None
     if isinstance(labelled, HMM):
         start = labelled
-    elif known.n_tables == 3 and not alone:
+    elif known.n_tables == 3 and data is not None:
         start = known.over(plain(k, np.ones(counts.n_symbols), counts.vocabulary))
     else:
         with watch("pairs", passes) as told:
@@ -266,24 +253,22 @@ def _informed(
                 counts,
                 known,
                 k,
-                alone=alone,
+                alone=data is None,
                 max_iter=passes,
                 tol=second.tol,
                 random_state=second.random_state,
                 record=Record(told),
             )
         pairs, start = fits[0], fits[0].model
-        if not alone:
+        if data is not None and known.emissionprob is None and second.weights is None:
+            start = _raced(data, known, [fit.model for fit in fits], second.random_state)
+        elif data is not None:
             start = known.over(start)
-        if not alone and known.emissionprob is None and second.weights is known.states is None:
-            models = [fit.model for fit in fits]
-            start = _raced(data, known, models, second.random_state)
     return _together(counts, pairs, second.take(start, data, counts, watch), "what is known")
 
 
-def _raced(data: Sequences | None, known: Known, models: list[HMM], random_state: Any) -> HMM:
+def _raced(data: Sequences, known: Known, models: list[HMM], random_state: Any) -> HMM:
     """The best start of those that pairs gave and random ones, all with what is known."""
-    assert data is not None
     k = models[0].n_components
     start = best_start(
         data,

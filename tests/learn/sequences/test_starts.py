@@ -90,6 +90,25 @@ def test_on_little_data_a_few_race() -> None:
     assert len(draws) == starts.FEW
 
 
+def test_much_data_decides_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What won on small parts is not taken where more of the data says otherwise."""
+    truth = HMM([0.5, 0.5], [[0.95, 0.05], [0.05, 0.95]], [[0.9, 0.1], [0.1, 0.9]])
+    alike = HMM([0.5, 0.5], np.full((2, 2), 0.5), [[0.5, 0.5], [0.5, 0.5]])  # EM leaves it so
+    data = Sequences.of(truth.sample(30_000, random_state=0)[0])
+    monkeypatch.setattr(starts, "WORTH", -np.inf)
+    winner = starts.Runner(alike, np.inf)
+    monkeypatch.setattr(starts, "with_states_moved", lambda *_: winner)
+    monkeypatch.setattr(
+        starts,
+        "run",
+        lambda runner, *_: runner._replace(score=-np.inf if runner.model is truth else 0.0),
+    )
+    kept = best_start(data, [truth], drawn(data, 2), n_random=2, random_state=0)
+    assert kept is truth
+    monkeypatch.setattr(starts, "SUBSET", 30_000)  # no more data than the parts had
+    assert best_start(data, [truth], drawn(data, 2), n_random=2, random_state=0) is not kept
+
+
 def test_zeros_stay_zero_and_what_cannot_be_is_out() -> None:
     data = random_sessions(400, random_state=0)
 

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
 from cohmm.learn.pairs.pair_law import PairLaw, Point
 from cohmm.learn.run import Record
 
@@ -71,8 +70,3 @@ def pair_em(
         theta = moved.sum(axis=1, keepdims=True) * a if held.transitions else moved
         theta = theta / theta.sum()
     return PairEM(point, before, converged)
-
-
-def prevalence_of_rows(theta: Floats) -> Floats:
-    """How often each state begins a pair, (K,)."""
-    return np.asarray(theta.sum(axis=1) / theta.sum())

@@ -26,11 +26,10 @@ import numpy as np
 
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.compiled import Ints
-from cohmm.learn.sequences.em_step import PseudoCounts, maximised
+from cohmm.learn.sequences.em_step import PseudoCounts, added, maximised
 from cohmm.learn.sequences.likelihood import visits
 from cohmm.learn.sequences.split_states import can_split, with_split_state
 from cohmm.model.hmm import HMM, ImpossibleObservation
-from cohmm.model.inference import Counts
 from cohmm.model.sampling import generator
 
 SUBSET = 12_000  # symbols of a, and of b
@@ -148,8 +147,7 @@ def em(model: HMM, data: Sequences, passes: int) -> HMM:
             _, counts = model.expected_counts(data)
         except ImpossibleObservation:
             return model
-        pseudo = PRIOR.possible(model)
-        model = maximised(model, Counts(*(c + p for c, p in zip(counts, pseudo, strict=True))))
+        model = maximised(model, added(counts, PRIOR.possible(model)))
     return model
 
 
