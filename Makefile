@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 export COHMM_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data))
 
-.PHONY: help demo test browser lint fuzz bench docs clean
+.PHONY: help demo test browser java lint fuzz bench docs clean
 
 help:
 	@echo "make demo   write documents on known topics, find the topics again, and a report to look at"
@@ -49,7 +49,7 @@ $(ALL): pyproject.toml
 demo: $(CORE)
 	@$(BIN)/cohmm demo
 
-test: lint browser
+test: lint browser java
 	$(BIN)/python -m pytest -n auto
 
 # A browser for the tests of the report: Debian's own, where it may be installed.
@@ -60,6 +60,15 @@ browser:
 	     && { apt-get install -qq -y --no-install-recommends chromium >/dev/null 2>&1 \
 	          || { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null; }; }; } \
 	|| echo "there is no Chromium, so tests of the report in a browser are skipped (Debian: apt-get install chromium)"
+
+# Java for the tests of Spark, which runs on 17 and 21: Debian's own, where it may be installed.
+APT := apt-get install -qq -y --no-install-recommends
+java:
+	@command -v java >/dev/null || { [ "$$JAVA_HOME" ] && [ -x "$$JAVA_HOME/bin/java" ]; } \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	     && { $(APT) openjdk-17-jre-headless >/dev/null 2>&1 \
+	          || { apt-get update -qq && { $(APT) openjdk-17-jre-headless || $(APT) openjdk-21-jre-headless; } >/dev/null 2>&1; }; }; } \
+	|| echo "there is no Java, so tests of Spark are skipped (Debian: apt-get install openjdk-17-jre-headless)"
 
 lint: $(ALL)
 	$(BIN)/ruff format --check .
@@ -79,6 +88,7 @@ bench: $(ALL)
 .PHONY: soak
 soak: $(ALL)
 	$(BIN)/python -m tests.soak.soak
+	$(BIN)/python -m tests.soak.resume
 
 # A warning is an error: a link that leads nowhere, a page that is in no list, a docstring that does not parse.
 docs: $(ALL)

@@ -1,6 +1,8 @@
 """The default beside the best of five Baum-Welch starts on short sessions, by held-out likelihood.
 
     python benchmarks/sessions.py             # ten data sets and msnbc, minutes
+    python benchmarks/sessions.py --first-seed 10 --visits 20000   # ten others
+    python benchmarks/sessions.py --states    # held-out likelihood by K, and what "auto" takes
     python benchmarks/sessions.py --quick
 
 Sessions have absorbing ends and strict orders, and there are about as many states as symbols: a
@@ -33,6 +35,7 @@ from cohmm.learn.sequences.baum_welch import PseudoCounts
 SEEDS, SESSIONS = 10, 2000
 VISITS = 60_000
 STARTS, ITERATIONS = 5, 100
+STATES = (4, 7, 10, 13)
 PRIOR = PseudoCounts(0.01, 0.01, 0.01)
 
 
@@ -46,18 +49,27 @@ class Case(NamedTuple):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few sessions, to see that it runs")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="sets of generated sessions")
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--visits", type=int, default=VISITS, help="of msnbc; 0 leaves it out")
+    parser.add_argument("--states", action="store_true", help="by the number of states instead")
     parser.add_argument("--no-hmmlearn", action="store_true", help="leave its CPU seconds out")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.getLogger("hmmlearn").setLevel(logging.ERROR)
     quick = arguments.quick
     n, iterations = (60, 2) if quick else (SESSIONS, ITERATIONS)
-    cases = [synthetic(seed, n) for seed in range(1 if quick else SEEDS)]
+    first = arguments.first_seed
+    cases = [synthetic(seed, n) for seed in range(first, first + (1 if quick else arguments.seeds))]
     try:
-        cases.append(visits(200 if quick else VISITS))
+        if arguments.visits:
+            cases.append(visits(200 if quick else arguments.visits))
     except MissingData as missing:
         print(f"without msnbc: {missing}")
     compile_all(cases)
+    if arguments.states:
+        by_states(cases)
+        return
     print("| data | T | K | default | best of five | difference | CPU s | five | hmmlearn, one |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     ahead = cheaper = 0
@@ -77,6 +89,25 @@ def main() -> None:
             )
     print(f"\nat or above the best of five on {ahead} of {len(cases)}; ", end="")
     print(f"cheaper than one start of hmmlearn on {cheaper}")
+
+
+def by_states(cases: list[Case]) -> None:
+    """Held-out likelihood of so many states, up to one for each symbol, and of "auto"."""
+    print(
+        "| data | T | N | " + " | ".join(f"K = {k}" for k in STATES) + " | K = N | auto | its K |"
+    )
+    print("|---|---:|---:|" + "---:|" * (len(STATES) + 3))
+    with threads(1):
+        for case in cases:
+            n = len(np.unique(case.training.symbols))
+            each = [default(case._replace(k=k)) for k in (*STATES, n)]
+            model = PairwiseHMM("auto", random_state=0).fit(case.training).model_
+            scores = " | ".join(f"{score:.4f}" for score in (*each, nats(model, case)))
+            print(
+                f"| {case.name} | {len(case.training.symbols):,} | {n} | {scores} "
+                f"| {model.n_components} |",
+                flush=True,
+            )
 
 
 def synthetic(seed: int, n: int) -> Case:

@@ -8,15 +8,13 @@ from typing import NamedTuple
 from cohmm import HMM, Cooccurrence, Sequences, Triples
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import nmf
+from cohmm.learn.recipe import pairwise
 from cohmm.learn.sequences.baum_welch import baum_welch
-from cohmm.learn.sequences.refine import refine
 from cohmm.learn.triples.cpd_em import cpd_em
 from cohmm.learn.triples.tensor import tensor
 from cohmm.learn.triples.window_ml import window_ml
 
 from .figures import Line
-
-LONG = 10**7  # symbols; passes over more would take the hour by themselves
 
 
 class Observed(NamedTuple):
@@ -41,11 +39,11 @@ def by_pairs(observed: Observed, n_components: int, seed: int) -> HMM:
 
 
 def by_refining(observed: Observed, n_components: int, seed: int) -> HMM:
-    """The method, and on to maximum likelihood; of long data that of its triples alone."""
-    rough = by_pairs(observed, n_components, seed)
-    if len(observed.data.symbols) > LONG:
-        return window_ml(observed.triples, n_components, start=rough, random_state=seed).model
-    return refine(rough, observed.data, triples=observed.triples, random_state=seed).model
+    """The method, and on to maximum likelihood; of long data that of its triples alone.
+
+    With zeros where they show, as a user gets it who asks for nothing.
+    """
+    return pairwise(observed.data, n_components, random_state=seed).model
 
 
 def by_nmf(observed: Observed, n_components: int, seed: int) -> HMM:

@@ -23,11 +23,14 @@ def quick(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
+        ("big_text.py", ["| --memory 4GB |", "| --workers 2 |"]),
+        ("engines.py", ["| local | E-step on 2e+04 | 8 |", "| dask | pass over 200 articles"]),
         ("long_line.py", ["| decode --algorithm map | 2 |"]),
         ("climbs.py", ["| 5 | 3 | 2 | 1e+04 | 0 |", "| 8 | 3 | 1 | 1e+04 | 0 |"]),
         ("inference.py", ["| Viterbi | deeptime |", "| forward (log-likelihood) | hmmlearn |"]),
         ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step"]),
         ("refinement.py", ["Refinement (sticky)", "| refined, sparsity=1 |", "| baum_welch |"]),
+        ("scale.py", ["| 2e+05 | 4GB |", "| M pairs/s |"]),
         ("sessions.py", ["| sessions 0 |", "at or above the best of five on"]),
         ("small_data.py", ["| 200 | 2 | 4 | sticky |", "at or above hmmlearn in"]),
         ("sparse_pass.py", ["| 100 |", "A fit, N="]),

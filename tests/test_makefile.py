@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -142,3 +143,42 @@ def test_a_python_that_is_not_there(clone: Clone) -> None:
     clone.python.unlink()
     told = clone.make("demo", fails=True).splitlines()
     assert told[0] == f"cohmm needs Python 3.11 or newer; {clone.python} was not found"
+
+
+JAVA = (
+    "there is no Java, so tests of Spark are skipped "
+    "(Debian: apt-get install openjdk-17-jre-headless)"
+)
+
+
+@pytest.mark.parametrize(
+    ("user", "has", "told", "asked"),
+    [
+        ("0", "", JAVA, ["17", "update", "17", "21"]),
+        ("0", "17", "", ["17"]),
+        ("0", "21", "", ["17", "update", "17", "21"]),
+        ("1000", "17", JAVA, []),
+    ],
+)
+def test_java_is_installed_where_that_may_be(
+    clone: Clone, user: str, has: str, told: str, asked: list[str]
+) -> None:
+    tools = clone.folder / "tools"
+    tools.mkdir()
+    for name in ("make", "sh"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    calls = clone.folder / "calls"
+    calls.touch()
+    known = f"*jdk-{has or 'none'}-*|update*"
+    scripts = {
+        "id": f"echo {user}",
+        "apt-get": f'echo "$@" >>{calls}; case "$*" in {known}) ;; *) exit 1; esac',
+    }
+    for name, script in scripts.items():
+        (tools / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tools / name).chmod(0o755)
+    assert clone.make("java", PATH=str(tools)).strip() == told
+    words = [re.search(r"update|(?<=jdk-)\d+", line) for line in calls.read_text().splitlines()]
+    assert [word and word[0] for word in words] == asked
+    (tools / "java").symlink_to(tools / "id")
+    assert clone.make("java", PATH=str(tools)) == ""

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import struct
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -22,24 +23,84 @@ from cohmm.output import replacing as replacing
 
 FORMAT = 1
 _ZIP = b"PK\x03\x04"
+_LOCAL_NAMES = 26  # bytes from the begin of a member to the lengths of its names
+
+
+class Stream(NamedTuple):
+    """An array that is written as it is made, some of its rows at a time."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    chunks: Iterable[np.ndarray]
 
 
 def save(
     path: str | os.PathLike[str],
     kind: str,
     header: Mapping[str, Any],
-    arrays: Mapping[str, np.ndarray],
+    arrays: Mapping[str, np.ndarray | Stream],
 ) -> None:
     """Write a value to ``path``, whole or not at all."""
-    text = json.dumps({"cohmm": kind, "format": FORMAT, **header}, ensure_ascii=False)
     with replacing(path) as file:
-        np.savez(
-            file,
-            allow_pickle=False,
-            # A lone surrogate becomes what JSON writes for it.
-            header=np.frombuffer(text.encode(errors="backslashreplace"), np.uint8),
-            **dict(arrays),
-        )
+        write(file, kind, header, arrays)
+
+
+def write(
+    file: IO[bytes],
+    kind: str,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray | Stream],
+) -> None:
+    """Write a value to an open file."""
+    text = json.dumps({"cohmm": kind, "format": FORMAT, **header}, ensure_ascii=False)
+    # A lone surrogate becomes what JSON writes for it.
+    first = np.frombuffer(text.encode(errors="backslashreplace"), np.uint8)
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in {"header": first, **arrays}.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                if isinstance(array, Stream):
+                    _write_stream(member, array)
+                else:
+                    np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+
+
+def _write_stream(member: IO[bytes], stream: Stream) -> None:
+    described = np.lib.format.dtype_to_descr(stream.dtype)
+    np.lib.format.write_array_header_1_0(
+        member, {"descr": described, "fortran_order": False, "shape": stream.shape}
+    )
+    n = 0
+    for chunk in stream.chunks:
+        member.write(np.ascontiguousarray(chunk, stream.dtype).data.cast("B"))
+        n += len(chunk)
+    if n != stream.shape[0]:
+        raise RuntimeError(f"{n:,} rows were written, not {stream.shape[0]:,}")
+
+
+def mapped(file: IO[bytes]) -> dict[str, np.ndarray]:
+    """The arrays of a value that this process has written, as they stand in the file.
+
+    Pages are read when they are looked at; checksums are not compared.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    with zipfile.ZipFile(file) as archive:
+        for member in archive.infolist():
+            shape, dtype, offset = _place(file, member)
+            name = member.filename.removesuffix(".npy")
+            if math.prod(shape):
+                arrays[name] = np.memmap(file, dtype, "r", offset, shape)
+            else:
+                arrays[name] = np.empty(shape, dtype)
+    return arrays
+
+
+def _place(file: IO[bytes], member: zipfile.ZipInfo) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """The shape and the type of an array, and where in the file its numbers begin."""
+    file.seek(member.header_offset + _LOCAL_NAMES)
+    name, extra = struct.unpack("<HH", file.read(4))
+    file.seek(name + extra, os.SEEK_CUR)
+    shape, dtype = _shape_and_type(file)
+    return shape, dtype, file.tell()
 
 
 def kind(path: str | os.PathLike[str]) -> str:
@@ -56,6 +117,50 @@ def load(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[
             raise StorageError(f"{path} holds a {header['cohmm']}, not a {kind}")
         names = [name.removesuffix(".npy") for name in archive.namelist()]
         return header, {name: _array(archive, name) for name in names if name != "header"}
+
+
+class Members:
+    """The arrays of a saved value, read one by one or piece by piece."""
+
+    def __init__(self, header: dict[str, Any], archive: zipfile.ZipFile) -> None:
+        self.header = header
+        self._archive = archive
+
+    def __contains__(self, name: str) -> bool:
+        return f"{name}.npy" in self._archive.namelist()
+
+    def kind_of(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """The shape and the type of an array."""
+        with self._archive.open(f"{name}.npy") as file:
+            return _shape_and_type(file)
+
+    def array(self, name: str) -> np.ndarray:
+        """All of an array."""
+        return _array(self._archive, name)
+
+    def chunks(self, name: str, size: int) -> Iterator[np.ndarray]:
+        """An array, ``size`` rows at a time."""
+        with self._archive.open(f"{name}.npy") as file:
+            (length, *others), dtype = _shape_and_type(file)
+            while length:
+                data = file.read(min(size, length) * math.prod(others) * dtype.itemsize)
+                chunk = np.frombuffer(data, dtype).reshape(-1, *others)
+                if not len(chunk):
+                    raise ValueError(f"its array {name!r} is cut short")
+                length -= len(chunk)
+                yield chunk
+            if file.read(1):  # at the end, the checksum is compared
+                raise ValueError(f"its array {name!r} is longer than it says")
+
+
+@contextmanager
+def members(path: str | os.PathLike[str], kind: str) -> Iterator[Members]:
+    """The arrays of a value of ``kind``, while the file is open."""
+    with _opened(path) as archive:
+        header = _checked_header(path, archive)
+        if header["cohmm"] != kind:
+            raise StorageError(f"{path} holds a {header['cohmm']}, not a {kind}")
+        yield Members(header, archive)
 
 
 def _checked_header(path: str | os.PathLike[str], archive: zipfile.ZipFile) -> dict[str, Any]:

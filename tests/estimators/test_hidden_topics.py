@@ -195,11 +195,38 @@ def test_learning_on(sample: TopicSample) -> None:
     assert error(model.components_, sample.components) < before
     whole = HTMM(4, random_state=0).fit(documents)
     assert error(model.components_, whole.components_) < 0.02
+
+
+def test_new_words_are_admitted_unless_the_vocabulary_was_given() -> None:
+    new = ["oil gas platinum oil", "corn wheat"]
     model = HTMM(2, random_state=0).partial_fit(TEXTS)
-    vocabulary = model.vocabulary_
-    model.partial_fit(["oil gas gold oil", "corn wheat"], sample_weight=[2.0, 1.0])
-    assert model.vocabulary_ == vocabulary
-    assert len(model.documents_) == 32
+    before = model.vocabulary_
+    model.partial_fit(new, sample_weight=[2.0, 1.0])
+    assert model.vocabulary_ == tuple(sorted({*before, "platinum"}))
+    assert len(model.documents_) == len(TEXTS) + 2
+    word = model.vocabulary_.index("platinum")
+    oil = model.vocabulary_.index("oil")
+    assert model.components_[:, word].argmax() == model.components_[:, oil].argmax()
+    assert model.components_[:, word].max() > 1e-3
+    whole = HTMM(2, random_state=0, vocabulary=model.vocabulary_).fit([*TEXTS, *new])
+    assert error(model.components_, whole.components_) < 0.1
+    fixed = HTMM(2, random_state=0, vocabulary=before).partial_fit(TEXTS)
+    assert fixed.partial_fit(new).vocabulary_ == before
+
+
+def test_the_past_is_forgotten() -> None:
+    early, late = ["oil gas oil gas"] * 30, ["oil tar oil tar"] * 30
+    kept = HTMM(1, random_state=0).partial_fit(early).partial_fit(late)
+    forgot = HTMM(1, random_state=0).partial_fit(early).partial_fit(late, decay=0.1)
+    gas, tar = (kept.vocabulary_.index(word) for word in ("gas", "tar"))
+    assert kept.components_[0, gas] == pytest.approx(kept.components_[0, tar], rel=1e-3)
+    assert forgot.components_[0, gas] == pytest.approx(0.1 * forgot.components_[0, tar], rel=0.01)
+    weights = np.repeat([0.1, 1.0], 30)
+    weighed = HTMM(1, random_state=0).fit([*early, *late], sample_weight=weights)
+    np.testing.assert_allclose(forgot.components_, weighed.components_, atol=1e-6)
+    for wrong in (0, 1.5, -1, float("nan"), "x", True):
+        with pytest.raises(ValueError, match="decay must be a number above 0 and up to 1"):
+            kept.partial_fit(late, decay=wrong)  # type: ignore[arg-type]
 
 
 def test_the_first_call_alone_compares_starts(sample: TopicSample) -> None:

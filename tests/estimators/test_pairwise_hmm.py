@@ -147,6 +147,18 @@ def test_partial_fit_makes_room_for_new_symbols() -> None:
     assert model.emissionprob_[0, 2] > 0.1
 
 
+def test_partial_fit_forgets_the_past(column: np.ndarray) -> None:
+    first, second = column[:15_000], column[15_000:]
+    model = PairwiseHMM(3, random_state=0).partial_fit(first).partial_fit(second, decay=0.25)
+    expected = 0.25 * count_pairs(first)[1] + count_pairs(second)[1]
+    np.testing.assert_allclose(model.counts_[1], expected, rtol=1e-15)
+    assert model.counts_.n_pairs() == pytest.approx(0.25 * 14_999 + 14_999)
+    old = PairwiseHMM(3, random_state=0).fit_counts(count_pairs(first))
+    for wrong in (0, 2, float("nan"), None):
+        with pytest.raises(ValueError, match="decay must be a number above 0 and up to 1"):
+            old.partial_fit(second, decay=wrong)  # type: ignore[arg-type]
+
+
 def test_fit_counts_needs_no_sequence(column: np.ndarray) -> None:
     direct = PairwiseHMM(3, lags=(1, 2), refine=False, random_state=0).fit(column)
     from_counts = PairwiseHMM(3, random_state=0).fit_counts(count_pairs(column, lags=(1, 2)))

@@ -29,8 +29,12 @@ CASES = (
     Case("fit", "fit data{seed}.txt -k 3 --seed {seed} -o {out}/m.cohmm", ("m.cohmm",)),
     Case("topics", "topics texts{seed}.txt -k 3 --seed {seed} -o {out}/t.cohmm "
          "--report {out}/t.html", ("t.cohmm", "t.html")),
+    Case("topics, elsewhere", "topics texts{seed}.txt -k 3 --seed {seed} -o {out}/t.cohmm "
+         "--shares {out}/t.parquet --memory 1GB", ("t.cohmm", "t.parquet")),
     Case("sample", "sample model.cohmm -n 300000 --seed {seed} -o {out}/s.txt", ("s.txt",)),
     Case("decode", "decode model.cohmm data{seed}.txt -o {out}/d.txt", ("d.txt",)),
+    Case("decode to Parquet", "decode model.cohmm data{seed}.txt -o {out}/d.parquet",
+         ("d.parquet",)),
     Case("report", "report model.cohmm data{seed}.txt -o {out}/r.html", ("r.html",)),
     Case("compare", "compare texts{seed}.txt -k 2 --models plsa --seed {seed} --csv {out}/c.csv",
          ("c.csv",)),

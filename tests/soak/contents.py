@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from cohmm import HMM, HTMM, Cooccurrence, Triples, storage
 from cohmm.learn.fit import Progress
@@ -38,6 +39,10 @@ def _model(path: Path) -> Any:
     return header, {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()}
 
 
+def _parquet(path: Path) -> Any:
+    return pq.read_table(path).to_pydict()
+
+
 def _text(path: Path) -> str:
     text = path.read_text("utf-8")
     assert text.endswith("\n"), "the last line has no end"
@@ -61,4 +66,4 @@ def _table(path: Path) -> Any:
     return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
 
 
-READERS = {".cohmm": _model, ".txt": _text, ".html": _page, ".csv": _table}
+READERS = {".parquet": _parquet, ".cohmm": _model, ".txt": _text, ".html": _page, ".csv": _table}

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.session import check_output, reading, working
+from cohmm.cli.cluster import cluster, partitions, with_integers
+from cohmm.cli.session import check_output, reading, say_some, working
 
 if TYPE_CHECKING:
+    from cohmm.data.elsewhere import Elsewhere
     from cohmm.data.files import Layout
-    from cohmm.evidence.totals import Counted
+    from cohmm.evidence.file_pass import Pass, Sums
 
 
 @options.with_layout
@@ -33,14 +35,43 @@ def count(
     integers: Annotated[
         bool, typer.Option("--integers", help="Symbols are whole numbers from 0, not labels.")
     ] = False,
+    min_count: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Keep symbols that occur so often at least; others are missing observations.",
+            show_default=False,
+        ),
+    ] = None,
+    max_vocabulary: Annotated[
+        int | None,
+        typer.Option(min=1, help="Keep so many symbols, the most frequent.", show_default=False),
+    ] = None,
+    skip_bad: Annotated[
+        bool,
+        typer.Option("--skip-bad", help="Leave out files that cannot be read to their end."),
+    ] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Remember finished files beside the output, and go on where such a run ended.",
+        ),
+    ] = False,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="The inputs are saved counts: write their sum.")
+    ] = False,
     *,
     layout: Layout,
+    memory: options.MemoryOption = None,
+    workers: options.WorkersOption = None,
+    scheduler: options.SchedulerOption = None,
     threads: options.ThreadsOption = None,
     json: options.JsonOption = False,
 ) -> None:
     """Count which symbol follows which, in one pass over files.
 
-    Counts of several runs add up: Cooccurrence.load("a.cohmm") + Cooccurrence.load("b.cohmm").
+    Counts of several runs add up: cohmm count --merge, or + in Python.
 
     **Examples**
 
@@ -49,25 +80,74 @@ def count(
         cohmm count clicks.csv --column page --group user -o clicks.cohmm
 
         zcat *.log.gz | cohmm count - --integers -o calls.cohmm
+
+        cohmm count logs/ --memory 2GB --resume --skip-bad -o logs.cohmm
+
+        cohmm count logs/*.parquet --column page --workers 8 -o logs.cohmm
+
+        cohmm count --merge monday.cohmm tuesday.cohmm -o both.cohmm
     """
     check_output(output, triples)
-    with working(threads):
-        from cohmm.evidence.file_counts import count_files
-
-        with reading(inputs, "counting") as watch:
-            counted = count_files(
-                inputs,
-                layout,
-                lags=numbers(lags),
-                triples=triples is not None,
-                integers=integers,
-                progress=watch.progress,
-                notice=watch.notice,
+    _check_together(merge, resume=resume, triples=triples is not None, skip_bad=skip_bad)
+    if workers is not None or scheduler is not None:
+        _check_alone(
+            merge=merge,
+            resume=resume,
+            skip_bad=skip_bad,
+            memory=memory is not None,
+            min_count=min_count is not None,
+            max_vocabulary=max_vocabulary is not None,
+        )
+        with working(threads), cluster(workers, scheduler) as client:
+            data = partitions(inputs, layout, client)
+            summary = _on_workers(
+                with_integers(data) if integers else data,
+                numbers(lags),
+                layout.characters,
+                output,
+                triples,
             )
-        counted.pairs.save(output)
-        if counted.triples is not None and triples is not None:
-            counted.triples.save(triples)
-    summary = _summary(counted)
+        typer.echo(json_.dumps(summary) if json else f"{output}: {_in_words(summary)}")
+        return
+    with working(threads):
+        from cohmm.data.readers.source import find_sources
+        from cohmm.evidence.file_pass import count_sources, plan
+        from cohmm.evidence.partial import count_resumably, forget
+
+        asked: dict[str, Any] = {
+            "min_count": min_count,
+            "max_vocabulary": max_vocabulary,
+            "memory": memory,
+            "folder": None if _is_special(output) else output.resolve().parent,
+        }
+        if merge:
+            notices: list[str] = []
+            summary = _merge(inputs, output, plan(notice=notices.append, **asked))
+            say_some(notices)
+        else:
+            remembered = output.with_name(f"{output.name}.partial")
+            with reading(inputs, "counting") as watch:
+                how = plan(
+                    layout,
+                    numbers(lags),
+                    triples=triples is not None,
+                    integers=integers,
+                    skip_bad=skip_bad,
+                    progress=watch.progress,
+                    notice=watch.notice,
+                    **asked,
+                )
+                sources = find_sources(inputs, layout.format)
+                if resume:
+                    sums = count_resumably(sources, how, remembered)
+                else:
+                    sums = count_sources(sources, how)
+            sums.pairs.save(output)
+            if sums.triples is not None and triples is not None:
+                sums.triples.save(triples)
+            if resume:
+                forget(remembered)
+            summary = {"sequences": sums.n_sequences, **_summary(sums)}
     typer.echo(json_.dumps(summary) if json else f"{output}: {_in_words(summary)}")
 
 
@@ -76,21 +156,82 @@ def numbers(text: str) -> tuple[int, ...]:
     return options.whole_numbers("--lags", text, "1,2,3")
 
 
-def _summary(counted: Counted) -> dict[str, Any]:
-    pairs, triples = counted.pairs, counted.triples
+def _is_special(path: Path) -> bool:
+    """Whether it is a device or a pipe, beside which there is no room."""
+    return path.exists() and not path.is_file()
+
+
+def _check_together(merge: bool, **others: bool) -> None:
+    for name, given in others.items():
+        if merge and given:
+            option = name.replace("_", "-")
+            raise ValueError(f"--merge adds saved counts: --{option} has no meaning with it")
+
+
+def _check_alone(**others: bool) -> None:
+    for name, given in others.items():
+        if given:
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option} is for one process: leave out --workers or --scheduler")
+
+
+def _on_workers(
+    data: Elsewhere, lags: tuple[int, ...], characters: bool, output: Path, triples: Path | None
+) -> dict[str, Any]:
+    """Count on a cluster, and write what it counted."""
+    from cohmm.evidence.counting import count_pairs
+    from cohmm.evidence.triples import count_triples
+
+    pairs = count_pairs(data, lags=lags, characters=characters)
+    threes = None if triples is None else count_triples(data, characters=characters)
+    pairs.save(output)
+    if threes is not None and triples is not None:
+        threes.save(triples)
     return {
-        "sequences": counted.n_sequences,
+        "sequences": int(pairs.start_counts.sum()),
         "observed": int(pairs.symbol_counts.sum()),
         "symbols": pairs.n_symbols,
         "pairs": {str(lag): int(pairs.n_pairs(lag)) for lag in pairs.lags},
+        **({} if threes is None else {"triples": int(threes.n_triples)}),
+    }
+
+
+def _merge(inputs: list[str], output: Path, how: Pass) -> dict[str, Any]:
+    """Write the sum of saved counts, of pairs or of triples."""
+    from cohmm import storage
+    from cohmm.evidence.saved_counts import merge_saved, merge_triples
+
+    if all(storage.kind(path) == "triples" for path in inputs):
+        total = merge_triples(inputs, how)
+        total.save(output)
+        return {"symbols": total.n_symbols, "triples": total.n_triples}
+    sums = merge_saved(inputs, how)
+    sums.pairs.save(output)
+    return _summary(sums)
+
+
+def _summary(sums: Sums) -> dict[str, Any]:
+    pairs, triples = sums.pairs, sums.triples
+    return {
+        "observed": int(pairs.symbol_counts.sum()),
+        "symbols": len(pairs.symbol_counts),
+        "pairs": {str(lag): n for lag, n in pairs.n_pairs.items()},
         **({} if triples is None else {"triples": triples.n_triples}),
     }
 
 
 def _in_words(summary: dict[str, Any]) -> str:
-    pairs = ", ".join(f"{n:,} at lag {lag}" for lag, n in summary["pairs"].items())
-    triples = f"; triples: {summary['triples']:,}" if "triples" in summary else ""
-    return (
-        f"{summary['observed']:,} observations, {summary['symbols']:,} symbols, "
-        f"{summary['sequences']:,} sequences; pairs: {pairs}{triples}"
-    )
+    parts = [
+        f"{summary[key]:,} {word}"
+        for key, word in (
+            ("observed", "observations"),
+            ("symbols", "symbols"),
+            ("sequences", "sequences"),
+        )
+        if key in summary
+    ]
+    text = ", ".join(parts)
+    if "pairs" in summary:
+        pairs = ", ".join(f"{n:,} at lag {lag}" for lag, n in summary["pairs"].items())
+        text += f"; pairs: {pairs}"
+    return text + (f"; triples: {summary['triples']:,}" if "triples" in summary else "")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cohmm.cli import options
 from cohmm.cli.model_files import batches_for, finite, in_pieces, json_line
+from cohmm.cli.parquet_output import is_parquet, write_tables
 from cohmm.cli.session import check_output, reading, working, writing
 
 if TYPE_CHECKING:
@@ -43,15 +44,26 @@ def decode(
     """Print the hidden states of every sequence, one line each.
 
     With --json a line is an object: log_prob, of the states and the symbols together, and
-    states.
+    states.  An output whose name ends in .parquet has these as columns.
 
     **Examples**
 
         cohmm decode weather.cohmm days.txt -o states.txt
 
         cohmm decode weather.cohmm days.parquet --column words --algorithm map --json
+
+        cohmm decode weather.cohmm years/ -o states.parquet
     """
     check_output(output)
+    if output is not None and is_parquet(output):
+        with working(threads), reading(inputs, "decoding") as watch:
+            from cohmm.estimators.over_partitions import PATHS
+            from cohmm.model.hmm import HMM
+
+            hmm = HMM.load(model)
+            batches = batches_for(hmm, inputs, layout, unseen, watch)
+            write_tables((_table(hmm, batch, algorithm) for batch in batches), PATHS, output)
+        return
     with working(threads), reading(inputs, "decoding") as watch, writing(output) as write:
         from cohmm.model.hmm import HMM
 
@@ -59,6 +71,12 @@ def decode(
         for batch in batches_for(hmm, inputs, layout, unseen, watch):
             for text in _lines(hmm, batch, algorithm, json):
                 write(text)
+
+
+def _table(hmm: HMM, batch: Sequences, algorithm: Algorithm) -> Any:
+    from cohmm.estimators.over_partitions import paths_table
+
+    return paths_table(*hmm.decode_each(batch, algorithm=algorithm.value), batch.lengths)
 
 
 def _lines(hmm: HMM, batch: Sequences, algorithm: Algorithm, json: bool) -> Iterator[str]:

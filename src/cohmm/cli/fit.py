@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cohmm.cli import options
+from cohmm.cli.cluster import cluster, partitions, with_integers
 from cohmm.cli.count import numbers
 from cohmm.cli.model_files import batches_for, json_line
 from cohmm.cli.session import check_output, learning, notices, reading, screen, working
 
 if TYPE_CHECKING:
     from cohmm.data.files import Layout
+    from cohmm.data.sequence_parts import SequenceParts
     from cohmm.data.sequences import Sequences
     from cohmm.evidence.pairs import Cooccurrence
     from cohmm.learn.pairs.pair_fit import PairFit
@@ -91,6 +93,9 @@ def fit(
     ] = False,
     *,
     layout: Layout,
+    memory: options.MemoryOption = None,
+    workers: options.WorkersOption = None,
+    scheduler: options.SchedulerOption = None,
     threads: options.ThreadsOption = None,
     json: options.JsonOption = False,
 ) -> None:
@@ -105,6 +110,8 @@ def fit(
         cohmm fit monday.cohmm tuesday.cohmm -k auto -o week.cohmm
 
         cohmm fit clicks.csv --column page --group user -k 8 --lags 1,2,3 -o clicks-model.cohmm
+
+        cohmm fit logs/*.txt -k 12 --workers 8 -o logs.cohmm
     """
     check_output(output)
     wanted = None if lags is None else numbers(lags)
@@ -116,7 +123,7 @@ def fit(
     weight = _number_or_auto("--sparsity", sparsity)
     if weight not in (0, "auto") and (refine is False or not readable):
         raise ValueError("--sparsity is for refining: give files of data, without --no-refine")
-    with working(threads):
+    with working(threads), cluster(workers, scheduler) as client:
         from cohmm.learn import pairwise
 
         began = time.perf_counter()
@@ -124,7 +131,9 @@ def fit(
             learned = pairwise(
                 load_counts(inputs, wanted)
                 if from_counts
-                else Files(inputs, layout, integers, readable and refine is not False),
+                else Files(inputs, layout, integers, readable and refine is not False, memory)
+                if client is None
+                else on_workers(inputs, layout, integers, client),
                 _states(states),
                 lags=wanted,
                 penalty=None if penalty is None else _number_or_auto("--penalty", penalty),
@@ -154,6 +163,8 @@ class Files:
     integers: bool
     readable: bool
     """Whether they can, and may, be read again."""
+    memory: str | None = None
+    """A cap on what counting takes."""
 
     def count(self, lags: Iterable[int]) -> Cooccurrence:
         """One pass: the pairs."""
@@ -165,20 +176,29 @@ class Files:
                 self.layout,
                 lags=lags,
                 integers=self.integers,
+                memory=self.memory,
                 progress=watch.progress,
                 notice=watch.notice,
             ).pairs
 
     def sequences(self, counts: Cooccurrence) -> Sequences | None:
         """The data, in the symbols of its counts."""
-        from cohmm.data.sequences import Sequences
+        from cohmm.data.joined_on_disk import joined_on_disk
 
         if not self.readable:
             return None
         with reading(self.inputs, "reading again") as watch:
             quiet = watch._replace(notice=lambda text: None)  # it was said when pairs were counted
             batches = batches_for(counts, self.inputs, self.layout, options.Unseen.error, quiet)
-            return Sequences.joined(list(batches))
+            return joined_on_disk(batches)
+
+
+def on_workers(inputs: list[str], layout: Layout, integers: bool, client: Any) -> SequenceParts:
+    """The data, encoded by workers and kept there."""
+    from cohmm.data.sequence_parts import encoded_parts
+
+    data = partitions(inputs, layout, client)
+    return encoded_parts(with_integers(data) if integers else data, characters=layout.characters)
 
 
 def is_counts(path: str) -> bool:

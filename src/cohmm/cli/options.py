@@ -91,6 +91,33 @@ ThreadsOption = Annotated[
     int | None,
     typer.Option("--threads", min=1, help="Default: all cores.", show_default=False),
 ]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        help="Work in so many processes, on a Dask cluster of this machine for this command.",
+        show_default=False,
+    ),
+]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Work on a running Dask cluster, such as tcp://10.0.0.1:8786; it sees the same files.",
+        show_default=False,
+    ),
+]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="The most memory to take, such as 2GB; what has no room waits on disk.",
+        show_default=False,
+    ),
+]
 OutputOption = Annotated[
     Path | None,
     typer.Option(

@@ -76,6 +76,26 @@ def reading(inputs: Sequence[str], what: str) -> Iterator[Watch]:
 
 
 @contextmanager
+def parts_bar() -> Iterator[Callable[[int, int], None] | None]:
+    """A bar of the partitions that are done in each pass, if a terminal looks on."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress as parts
+    from rich.console import Console
+
+    columns = (
+        parts.TextColumn("partitions"),
+        parts.BarColumn(),
+        parts.MofNCompleteColumn(),
+        parts.TimeRemainingColumn(),
+    )
+    with parts.Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("partitions", total=None)
+        yield lambda done, n: progress.update(task, completed=done, total=n)
+
+
+@contextmanager
 def drawing(n_symbols: int) -> Iterator[Callable[[int], None]]:
     """A bar of the symbols drawn, if a terminal looks on."""
     with _bar("drawing", n_symbols) if sys.stderr.isatty() else nullcontext(_ignore) as progress:

@@ -7,17 +7,20 @@ import time
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from cohmm.cli import options
+from cohmm.cli.cluster import cluster
 from cohmm.cli.model_files import json_line
 from cohmm.cli.report import texts_again, told, typed
 from cohmm.cli.session import check_output, learning, notices, screen, working
+from cohmm.cli.text_elsewhere import check_shares, far, texts_elsewhere, write_shares
 from cohmm.cli.text_input import Words, corpus
 
 if TYPE_CHECKING:
+    from cohmm.data.document_parts import DocumentParts
     from cohmm.data.documents import Documents
     from cohmm.estimators.hidden_topics import HTMM
     from cohmm.topics.overview import Overview
@@ -91,7 +94,17 @@ def topics(
             min=1, help="Show so many words of a topic. Default: a line.", show_default=False
         ),
     ] = None,
+    shares: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the share of every topic in every document here, as Parquet.",
+            show_default=False,
+        ),
+    ] = None,
     seed: options.SeedOption = 0,
+    memory: options.MemoryOption = None,
+    workers: options.WorkersOption = None,
+    scheduler: options.SchedulerOption = None,
     threads: options.ThreadsOption = None,
     json: options.JsonOption = False,
 ) -> None:
@@ -108,18 +121,26 @@ def topics(
         cohmm topics articles/ -k auto --report articles.html
 
         cohmm topics posts.parquet --column body -k 50 --top-words 20 --json
+
+        cohmm topics dump.txt -k 100 --min-df 20 --memory 4GB -o dump.cohmm --shares shares.parquet
+
+        cohmm topics dump/*.txt -k 100 --min-df 20 --workers 8 -o dump.cohmm
     """
-    check_output(output, report)
+    check_output(output, report, shares)
+    check_shares(shares)
     words = Words.of(stop_words, min_df, max_df, max_features, token_pattern)
     k, distances = size(n_topics), lags_of(lags)
-    with working(threads):
-        from cohmm.topics.overview import Overview
+    with working(threads), cluster(workers, scheduler) as client:
+        from cohmm.topics.overview import MOST_DECODED, Overview
 
         if report is not None:
             from cohmm.report.render import check_path
 
             check_path(report)
-        documents = corpus(inputs, words, column, encoding)
+        data = None
+        if client is not None or memory is not None:
+            data = texts_elsewhere(inputs, column, encoding, client, memory)
+        documents = corpus(inputs, words, column, encoding) if data is None else far(data, words)
         began = time.perf_counter()
         parameters = {
             "lags": distances,
@@ -134,12 +155,14 @@ def topics(
         overview = Overview.of(model.fit_, model.chain, documents)
         if output is not None:
             model.save(output)
+        if shares is not None:
+            write_shares(model, data or cast("Documents", documents), shares)
         if report is not None:
             model.report(
                 report,
-                documents,
+                documents if data is None else documents.select(documents.some(MOST_DECODED)),
                 title=None if output is None else output.stem,
-                texts=texts_again(inputs, column, encoding),
+                texts=texts_again(inputs, column, encoding) if data is None else None,
                 command=typed(),
                 overview=overview,
             )
@@ -175,7 +198,7 @@ def lags_of(text: str) -> tuple[int, ...]:
     return tuple(sorted(lags))
 
 
-def learned(documents: Documents, k: Any, parameters: dict[str, Any]) -> HTMM:
+def learned(documents: Documents | DocumentParts, k: Any, parameters: dict[str, Any]) -> HTMM:
     """``HTMM(k, **parameters).fit``, with progress."""
     from cohmm.estimators.hidden_topics import HTMM
 
@@ -232,7 +255,7 @@ def summary(model: HTMM, overview: Overview, seconds: float, n_words: int) -> di
     }
 
 
-def _n_empty(documents: Documents) -> int:
+def _n_empty(documents: Documents | DocumentParts) -> int:
     return int((documents.lengths == 0).sum())
 
 

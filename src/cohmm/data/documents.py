@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, overload
 
@@ -13,7 +13,7 @@ from scipy import sparse
 from cohmm import storage
 from cohmm.data.sequences import Sequences
 from cohmm.data.values import Value, as_numbers, as_offsets, as_tuple, frozen, own, shown
-from cohmm.data.vocabulary import is_unicode
+from cohmm.data.vocabulary import codes_in, is_unicode, unite
 from cohmm.kernels.compiled import Ints
 
 
@@ -65,6 +65,16 @@ class Names(Value, Sequence[str]):
     def select(self, indices: Ints) -> Names:
         """The names of some documents."""
         return Names._trusted(self.origins, self.which[indices], self.rows[indices])
+
+
+def drawn(lengths: Ints, n_words: int, among: Any = True) -> Ints:
+    """`Documents.some` of documents with these lengths."""
+    within = np.flatnonzero((lengths > 1) & among)
+    if lengths.sum() <= n_words or not len(within):
+        return np.arange(len(lengths))
+    order = np.random.default_rng(0).permutation(within)
+    enough = np.searchsorted(np.cumsum(lengths[order]), n_words, side="right")
+    return np.sort(order[: max(int(enough), 1)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,12 +229,11 @@ class Documents(Value):
         >>> Documents([0, 1, 0, 1, 0, 1], [0, 3, 3, 4, 6], ("rain", "sun")).some(4).tolist()
         [0]
         """
-        within = np.flatnonzero((self.lengths > 1) & among)
-        if self.n_words <= n_words or not len(within):
-            return np.arange(len(self))
-        drawn = np.random.default_rng(0).permutation(within)
-        enough = np.searchsorted(np.cumsum(self.lengths[drawn]), n_words, side="right")
-        return np.sort(drawn[: max(int(enough), 1)])
+        return drawn(self.lengths, n_words, among)
+
+    def map_sum(self, function: Callable[..., Any], *broadcast: Any) -> Any:
+        """``function(self, *broadcast)``: of what is in one place, the sum over all parts."""
+        return function(self, *broadcast)
 
     def as_sequences(self) -> tuple[Sequences, Ints]:
         """The documents that have a word as `Sequences`, and which ones they are."""
@@ -278,3 +287,32 @@ class Documents(Value):
             return cls(arrays["symbols"], arrays["offsets"], vocabulary, names, unknown)
 
         return cast(Documents, storage.reading(path, build))
+
+
+def joined(first: Documents, second: Documents) -> Documents:
+    """The documents of both, whose words are the same, one after the other."""
+    return Documents(
+        np.concatenate([first.symbols, second.symbols]),
+        np.concatenate([first.offsets, first.n_words + second.offsets[1:]]),
+        first.vocabulary,
+    )
+
+
+def in_common_words(first: Documents, second: Documents) -> tuple[Documents, Documents]:
+    """Both in the words of either.
+
+    >>> here = Documents([0, 1], [0, 2], ("oil", "rain")), Documents([0], [0, 1], ("gas",))
+    >>> [list(documents) for documents in in_common_words(*here)]
+    [[['oil', 'rain']], [['gas']]]
+    """
+    words = cast(tuple[str, ...], unite(first.vocabulary, second.vocabulary))
+
+    def spread(documents: Documents) -> Documents:
+        if documents.vocabulary == words:
+            return documents
+        places = codes_in(documents.vocabulary, words)
+        return Documents._trusted(
+            places[documents.symbols], documents.offsets, words, documents.names
+        )
+
+    return spread(first), spread(second)

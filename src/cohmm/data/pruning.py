@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,14 +39,27 @@ class Pruning:
         self, words: list[str], symbols: Ints, offsets: Ints
     ) -> tuple[Ints, tuple[str, ...]]:
         """The new place of every word, -1 for those that go, and the words that stay, sorted."""
-        n_documents = len(offsets) - 1
-        if not words:
+        frequencies = np.zeros(len(words), np.int64)
+        if words:
+            count_documents(symbols, offsets, frequencies, np.full(len(words), -1, np.int64))
+        totals = np.bincount(symbols[symbols >= 0], minlength=len(words))
+        kept, chosen = self.kept(words, frequencies, totals, len(offsets) - 1)
+        places = np.full(len(words), -1, np.int32)
+        places[chosen] = np.arange(len(chosen))
+        return places, kept
+
+    def kept(
+        self, words: Sequence[str], frequencies: Ints, totals: Ints, n_documents: int
+    ) -> tuple[tuple[str, ...], list[int]]:
+        """The words that stay, sorted, and where they were.
+
+        ``frequencies`` are the documents that each word is in, ``totals`` how often it occurs.
+        """
+        if not len(words):
             raise ValueError(
                 f"there is no word in {n_documents} documents: a word is what token_pattern or "
                 "the analyzer finds; by default it has two letters or digits at least"
             )
-        frequencies = np.zeros(len(words), np.int64)
-        count_documents(symbols, offsets, frequencies, np.full(len(words), -1, np.int64))
         kept = np.fromiter((word not in self.stop_words for word in words), bool, len(words))
         if not kept.any():
             raise ValueError(
@@ -65,15 +78,12 @@ class Pruning:
                     f"{shown(words[common])} in the most"
                 )
             kept &= below
-        chosen = sorted(np.flatnonzero(kept), key=words.__getitem__)
+        chosen = sorted(np.flatnonzero(kept).tolist(), key=lambda i: words[i])
         if self.max_features is not None and len(chosen) > self.max_features:
-            totals = np.bincount(symbols[symbols >= 0], minlength=len(words))[chosen]
             # Of words that are equally frequent the first by the alphabet: the same anywhere.
-            most_frequent = np.argsort(-totals, kind="stable")[: self.max_features]
+            most_frequent = np.argsort(-totals[chosen], kind="stable")[: self.max_features]
             chosen = [chosen[i] for i in np.sort(most_frequent)]
-        places = np.full(len(words), -1, np.int32)
-        places[chosen] = np.arange(len(chosen))
-        return places, tuple(words[i] for i in chosen)
+        return tuple(words[i] for i in chosen), chosen
 
 
 def _is_count(value: Any) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -32,6 +33,7 @@ from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, labels_fo
 from cohmm.kernels.compiled import Ints
 
 LABELS = "if they are names, give them as strings, or their list as the vocabulary"
+BLOCK = 2**22  # symbols at a time
 Unseen = Literal["error", "missing"]
 RARE = "rare"  # one more symbol, after all others, that stands for those nobody knows
 
@@ -145,12 +147,24 @@ class Sequences(Value):
             codes, labels = encode(flat, as_labels=known is not None)
             if labels is not None and known is lengths is None and len(labels) == len(codes):
                 hint_at_characters(labels)
-        offsets = offsets_of(lengths, len(codes))
-        size = int(codes.max(initial=MISSING)) + 1 if labels is None else len(labels)
+        read = cls._of_codes(codes, labels, lengths)
         if known is None and n_symbols is None:
+            size = read.n_symbols
             check_many(size, len(codes), f"{LABELS}, or n_symbols={size} if there are so many")
-            size = max(size, 1)
-        return cls._trusted(codes, offsets, size, labels)._in_terms_of(known, n_symbols, unseen)
+        return read._in_terms_of(known, n_symbols, unseen)
+
+    @classmethod
+    def _of_codes(cls, codes: Ints, labels: Vocabulary | None, lengths: Any) -> Sequences:
+        size = int(codes.max(initial=MISSING)) + 1 if labels is None else len(labels)
+        return cls._trusted(codes, offsets_of(lengths, len(codes)), max(size, 1), labels)
+
+    @classmethod
+    def _of_flat(
+        cls, flat: Any, lengths: Ints, known: Vocabulary | None, n_symbols: int | None, unseen: str
+    ) -> Sequences:
+        """A part of more: a flat column of its symbols, however few they are beside their codes."""
+        read = cls._of_codes(*encode(flat, as_labels=known is not None), lengths)
+        return read._in_terms_of(known, n_symbols, unseen)
 
     @classmethod
     def joined(cls, parts: list[Sequences]) -> Sequences:
@@ -221,6 +235,40 @@ class Sequences(Value):
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    @property
+    def n_observations(self) -> int:
+        """T, the number of symbols, missing ones included."""
+        return len(self.symbols)
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest sequence."""
+        return int(self.lengths.max(initial=0))
+
+    @cached_property
+    def symbol_counts(self) -> Ints:
+        """How often each symbol occurs, (N,)."""
+        counts = np.zeros(self.n_symbols + 1, np.int64)
+        for first in range(0, len(self.symbols), BLOCK):  # they may be in a file that is mapped
+            counts += np.bincount(self.symbols[first : first + BLOCK] + 1, minlength=len(counts))
+        return counts[1:]
+
+    def map_sum(self, function: Callable[..., Any], *broadcast: Any) -> Any:
+        """``function(self, *broadcast)``: of what is in one place, the sum over all parts."""
+        return function(self, *broadcast)
+
+    def spans(self, first: Ints, last: Ints) -> Sequences:
+        """Symbols from each place of ``first`` to before that of ``last``, or the sequence's end.
+
+        >>> Sequences.of([[0, 1, 2], [3, 4]]).spans(np.array([1, 3]), np.array([4, 4])).labels()
+        [[1, 2], [3]]
+        """
+        ends = self.offsets[np.searchsorted(self.offsets, first, side="right")]
+        sizes = np.minimum(last, ends) - first
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], sizes)
+        return Sequences._trusted(self.symbols[places], offsets, self.n_symbols, self.vocabulary)
 
     def __getitem__(self, s: int) -> list[Any]:
         """Sequence ``s`` as a list of labels, or of numbers; None where one is missing.

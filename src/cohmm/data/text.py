@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ import pyarrow as pa
 from scipy import sparse
 
 from cohmm.data.characters import TextWarning as TextWarning
+from cohmm.data.document_parts import DocumentParts, read_parts
 from cohmm.data.documents import Documents, Names
+from cohmm.data.elsewhere import Elsewhere
 from cohmm.data.pruning import Pruning, as_stop_words
 from cohmm.data.readers.document_files import Trace, decoded, documents_at, whole_file
 from cohmm.data.readers.source import STANDARD_INPUT
@@ -95,6 +98,18 @@ def read_documents(
         raise ValueError(
             f"there is no encoding {shown(encoding)}; try 'utf-8' or 'latin-1'"
         ) from None
+    if isinstance(X, Elsewhere):
+        if column is not None:
+            raise ValueError(f"column={shown(column)}: partitions know theirs")
+        given = None if known is None else _codes_of(known, pruning.stop_words)
+        code = partial(coded_words, cut=cut, lowercase=lowercase, given=given)
+        parts = read_parts(X, code, known, pruning)
+        _tell_of_empty(parts.map_sum(_n_empty), len(parts), "")
+        return parts  # type: ignore[return-value]  # which answers the same questions
+    if isinstance(X, DocumentParts):
+        if known is not None and known != X.vocabulary:
+            raise ValueError("documents that are elsewhere keep their words: read them again")
+        return X  # type: ignore[return-value]
     if isinstance(X, Documents):
         if known is None or known == X.vocabulary:
             return X
@@ -109,13 +124,35 @@ def read_documents(
         documents = _result(codes, known, pruning, trace.names())
     empty = np.flatnonzero(documents.lengths == 0)
     if len(empty):
-        warnings.warn(
-            f"{len(empty):,} of {len(documents):,} documents have no word that is kept, the first "
-            f"of them {documents.place_of(int(empty[0]))}: they stay as empty documents",
-            TextWarning,
-            stacklevel=2,
-        )
+        first = f", the first of them {documents.place_of(int(empty[0]))}"
+        _tell_of_empty(len(empty), len(documents), first)
     return documents
+
+
+def _tell_of_empty(n_empty: int, n: int, first: str) -> None:
+    if n_empty:
+        warnings.warn(
+            f"{n_empty:,} of {n:,} documents have no word that is kept{first}: they stay as empty "
+            "documents",
+            TextWarning,
+            stacklevel=3,
+        )
+
+
+def _n_empty(documents: Documents) -> int:
+    return int(np.count_nonzero(documents.lengths == 0))
+
+
+def coded_words(
+    texts: list[Any], cut: Any, lowercase: bool, given: dict[str, int] | None
+) -> WordCodes:
+    """The words of documents that are strings or lists of words, by codes in order of appearance.
+
+    Or by the codes ``given``.
+    """
+    codes = WordCodes(cut, lowercase, given)
+    _add(_documents(texts, "utf-8", None, Trace()), codes, None)
+    return codes
 
 
 def _result(

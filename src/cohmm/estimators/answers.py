@@ -10,6 +10,8 @@ import numpy as np
 
 from cohmm.data.sequences import Sequences
 from cohmm.data.values import shown
+from cohmm.distributed.partitions import Partitions
+from cohmm.estimators.over_partitions import AskedModel, paths, scores, total_score
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.model import inference
@@ -35,10 +37,14 @@ class Answers:
 
     def score(self, X: Any, y: Any = None, lengths: Iterable[int] | None = None) -> float:
         """log P(X), the sum over all sequences."""
+        if isinstance(X, Partitions):
+            return total_score(self._asked_model(), X)
         return float(self.score_sequences(X, lengths_of(y, lengths)).sum())
 
-    def score_sequences(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
-        """log P of every sequence, (S,)."""
+    def score_sequences(self, X: Any, lengths: Iterable[int] | None = None) -> Any:
+        """log P of every sequence, (S,); of `Partitions`, a collection of their engine."""
+        if isinstance(X, Partitions):
+            return scores(self._asked_model(), X)
         model, data = self._asked(X, lengths)
         with self._arithmetic():
             return model.log_likelihoods(data)
@@ -68,15 +74,18 @@ class Answers:
 
     def decode(
         self, X: Any, lengths: Iterable[int] | None = None, algorithm: Algorithm | None = None
-    ) -> tuple[float, Ints]:
-        """(log P(states, X), states)."""
+    ) -> Any:
+        """(log P(states, X), states); of `Partitions`, a collection of both for every sequence."""
+        if isinstance(X, Partitions):
+            return paths(self._asked_model(), algorithm or self.algorithm, X)
         model, data = self._asked(X, lengths)
         with self._arithmetic():
             return model.decode(data, algorithm=algorithm or self.algorithm)
 
-    def predict(self, X: Any, lengths: Iterable[int] | None = None) -> Ints:
-        """The states, (T,)."""
-        return self.decode(X, lengths)[1]
+    def predict(self, X: Any, lengths: Iterable[int] | None = None) -> Any:
+        """The states, (T,); of `Partitions` as `decode`."""
+        found = self.decode(X, lengths)
+        return found if isinstance(X, Partitions) else found[1]
 
     def filter(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
         """P(state | symbols so far), (T, K): no look-ahead."""
@@ -125,14 +134,35 @@ class Answers:
 
     def _asked(self, X: Any, lengths: Any) -> tuple[HMM, Sequences]:
         """The model, and the data in its symbols; a rare one where symbols may be unseen."""
+        if isinstance(X, Partitions):
+            raise ValueError(
+                "Partitions have score, score_sequences, decode and predict; for other answers use "
+                "map_rows, or give data in memory"
+            )
         model = self._fitted()
         X, lengths = self._given(X, lengths)
         if self.unseen != "rare":
             return model, model.encode(X, lengths, self.unseen)
+        return self._with_rare(), model.encode_rare(X, lengths)
+
+    def _asked_model(self) -> AskedModel:
+        """The model, and how rows that are elsewhere are read."""
+        self._arithmetic()
+        model = self._fitted()
+        return AskedModel(
+            self._with_rare() if self.unseen == "rare" else model,
+            model.vocabulary,
+            model.n_symbols,
+            self.unseen,
+            self.characters,
+            self.implementation == "log",
+        )
+
+    def _with_rare(self) -> HMM:
+        """The model with one symbol more, as rare as those that nobody has seen."""
         if not hasattr(self, "counts_"):
             raise ValueError("unseen='rare' needs counts of symbols: fit, or say unseen='missing'")
-        probability = good_turing(self.counts_.symbol_counts)
-        return with_rare(model, probability), model.encode_rare(X, lengths)
+        return with_rare(self._fitted(), good_turing(self.counts_.symbol_counts))
 
     def _arithmetic(self) -> AbstractContextManager[None]:
         """Scaled probabilities, or logarithms all the way."""

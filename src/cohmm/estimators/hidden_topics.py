@@ -12,22 +12,26 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cohmm.data.documents import Documents
+from cohmm.data.document_parts import DocumentParts
+from cohmm.data.documents import Documents, in_common_words, joined
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
+from cohmm.distributed.partitions import Partitions
+from cohmm.estimators.over_partitions import segments, shares
 from cohmm.estimators.topic_exports import TopicExports
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Callback, Progress
-from cohmm.learn.options import check_choice
+from cohmm.learn.options import check_choice, check_decay
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.sticky_em import checked_weights
 from cohmm.model.hmm import HMM
+from cohmm.model.more_symbols import with_symbols
 from cohmm.topics.coherence import Measure, coherence
 from cohmm.topics.describe import top_words
-from cohmm.topics.document_chains import Chain, Chains, Segmented, segment
+from cohmm.topics.document_chains import Chain, Chains, segment
 from cohmm.topics.htmm_file import load_fit, save_fit
 from cohmm.topics.perplexity import Method, likelihood
 
@@ -146,6 +150,8 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     ) -> HTMM:
         """Learn topics from ``X``: strings, lists of words, an iterator, a path, `Documents`.
 
+        Or from `Partitions`, a document per row, which stay where they are.
+
         ``sample_weight`` has one weight per document, (D,); ``callback`` is called with
         a `Progress` for every pass, first over the pairs, then over the documents.
         """
@@ -161,32 +167,42 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         counts = count_documents(documents, self.lags, weights)
         return self._learn(documents, counts, weights, callback=callback)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Floats:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn from ``X``, and return the topics' shares of its documents, (D, K)."""
         self.fit(X, sample_weight=sample_weight)
-        return self.transform(self.documents_)
+        return self.transform(X if isinstance(X, Partitions) else self.documents_)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HTMM:
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, decay: float = 1.0
+    ) -> HTMM:
         """Add documents to those learned from before, and learn on from where it stood.
 
-        Words that are not in the vocabulary of the first call are left out.  ``n_init`` is for the
-        first call, which is `fit`: a later one has one start, what was learned before.
+        New words join the vocabulary, if ``min_df`` and the like keep them among the new documents;
+        one that was given stays as it is.  What came before weighs ``decay`` times as much as it
+        did: below 1, the past is forgotten.  ``n_init`` is for the first call, which is `fit`: a
+        later one has one start, what was learned before.
         """
+        check_decay(decay)
         if not hasattr(self, "fit_"):
             return self.fit(X, sample_weight=sample_weight)
         before = self._training("partial_fit")
-        documents = self.encode(X)
+        if isinstance(X, Partitions) or isinstance(before, DocumentParts):
+            raise ValueError("partial_fit is for documents in memory: fit all Partitions together")
+        new = self.encode(X) if self.vocabulary is not None else self._learn_words(X)
+        before, new = in_common_words(before, new)
         weights = self._weights
-        if weights is not None or sample_weight is not None:
+        if decay < 1 or weights is not None or sample_weight is not None:
             weights = np.concatenate(
-                [checked_weights(before, weights), checked_weights(documents, sample_weight)]
+                [decay * _weights_of(before, weights), _weights_of(new, sample_weight)]
             )
-        counts = self.counts_ + count_documents(documents, self.counts_.lags, sample_weight)
-        return self._learn(_joined(before, documents), counts, weights, self.fit_.as_hmm())
+        counts = self.counts_.scaled(decay) + count_documents(new, self.counts_.lags, sample_weight)
+        share = counts.symbol_counts / counts.symbol_counts.sum()
+        start = with_symbols(self.fit_.as_hmm(), before.vocabulary, before.n_symbols, share)
+        return self._learn(joined(before, new), counts, weights, start)
 
     def _learn(
         self,
-        documents: Documents,
+        documents: Documents | DocumentParts,
         counts: Cooccurrence,
         weights: Any,
         start: HMM | None = None,
@@ -248,21 +264,28 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def encode(self, X: Any) -> Documents:
         """Documents in the words of the model; those that it does not know are left out."""
-        known = {name: getattr(self, name) for name in READING}
-        return read_documents(X, **known | {"vocabulary": self._fitted().vocabulary})
+        return read_documents(X, **self._reading())
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: Any) -> Any:
         """The expected share of every document's words that are of each topic, (D, K).
 
-        Unknown words are left out; a document that has no other has the corpus' shares.
+        Unknown words are left out; a document that has no other has the corpus' shares.  Of
+        `Partitions`, a collection of their engine, with the shares of every row.
         """
+        if isinstance(X, Partitions):
+            return shares(self._chains(), self._reading(), X)
         return self._chains().infer(self.encode(X)).shares
 
-    def segment(self, X: Any, *, posteriors: bool = False) -> list[Segmented]:
+    def segment(self, X: Any, *, posteriors: bool = False) -> Any:
         """A topic for every word of every document; `Segmented.runs` are its segments.
 
-        With ``posteriors``, also the probabilities of all topics at every word.
+        With ``posteriors``, also the probabilities of all topics at every word.  Of `Partitions`,
+        a collection of their engine, with words, topics and probabilities of every row.
         """
+        if isinstance(X, Partitions):
+            if posteriors:
+                raise ValueError("posteriors of all topics are for documents in memory")
+            return segments(self._chains(), self._reading(), X)
         return segment(self._chains(), self.encode(X), posteriors=posteriors)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -322,10 +345,15 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     # -- inside ------------------------------------------------------------------------------
 
+    def _reading(self) -> dict[str, Any]:
+        """How texts become words of the model."""
+        options = {name: getattr(self, name) for name in READING}
+        return options | {"vocabulary": self._fitted().vocabulary}
+
     def _learn_words(self, X: Any) -> Documents:
         return read_documents(X, **{name: getattr(self, name) for name in READING})
 
-    def _training(self, what: str) -> Documents:
+    def _training(self, what: str) -> Any:
         self._fitted()
         if not hasattr(self, "documents_"):
             raise ValueError(
@@ -356,12 +384,9 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return tags
 
 
-def _joined(first: Documents, second: Documents) -> Documents:
-    return Documents(
-        np.concatenate([first.symbols, second.symbols]),
-        np.concatenate([first.offsets, first.n_words + second.offsets[1:]]),
-        first.vocabulary,
-    )
+def _weights_of(documents: Documents, weights: Any) -> Floats:
+    checked = checked_weights(documents, weights)
+    return np.ones(len(documents)) if checked is None else checked
 
 
 def _print_progress(step: Progress) -> None:

@@ -7,17 +7,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from cohmm.data.sequence_parts import SequenceParts, encoded_parts
 from cohmm.data.sequences import Sequences
+from cohmm.distributed.partitions import Partitions
 from cohmm.estimators.answers import Answers, lengths_of
 from cohmm.estimators.by_hand import ByHand
 from cohmm.evidence.counting import count_pairs
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.fit import Fit, Progress
-from cohmm.learn.options import check_choice
+from cohmm.learn.options import check_choice, check_decay
 from cohmm.learn.pairs.pair_evidence import Combine
 from cohmm.learn.pairs.volume import Volume
 from cohmm.learn.recipe import PairwiseFit, pairwise
@@ -25,6 +26,7 @@ from cohmm.learn.run import warn
 from cohmm.learn.second_step import Refine
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.hmm import HMM
+from cohmm.model.more_symbols import with_symbols
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,8 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
         Parameters
         ----------
         X, y, lengths
-            The sequences, as `Sequences.of` reads them.
+            The sequences, as `Sequences.of` reads them; or `Partitions`, a sequence per row, which
+            stay where they are.
         states : array, (T,), or one per sequence, optional
             States that are known, -1 where they are not.
         sample_weight : array, (S,), optional
@@ -220,19 +223,38 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
         return self._learn(counts, refine=False)
 
     def partial_fit(
-        self, X: Any, y: Any = None, lengths: Iterable[int] | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        lengths: Iterable[int] | None = None,
+        *,
+        decay: float = 1.0,
     ) -> PairwiseHMM:
         """Add the pairs of ``X`` to those counted before, and learn on from where it stood.
 
-        From pairs alone: the data that came before is no longer there to be read.
+        From pairs alone: the data that came before is no longer there to be read.  What was counted
+        before weighs ``decay`` times as much as it did: below 1, the past is forgotten.
         """
+        check_decay(decay)
         counts = count_pairs(self._sequences(X, lengths_of(y, lengths)), lags=self.lags)
         if not hasattr(self, "counts_"):
             return self.fit_counts(counts)
-        counts = self.counts_ + counts
-        return self._learn(counts, refine=False, start=_with_symbols(self.model_, counts))
+        counts = self.counts_.scaled(decay) + counts
+        start = with_symbols(self.model_, counts.vocabulary, counts.n_symbols)
+        return self._learn(counts, refine=False, start=start)
 
-    def _sequences(self, X: Any, lengths: Iterable[int] | None) -> Sequences:
+    def _sequences(self, X: Any, lengths: Iterable[int] | None) -> Sequences | SequenceParts:
+        if isinstance(X, Partitions):
+            if lengths is not None:
+                raise ValueError(
+                    "lengths are for data in memory: a row of Partitions is a sequence"
+                )
+            return encoded_parts(
+                X,
+                vocabulary=self.vocabulary,
+                n_symbols=self.__dict__["n_features"],
+                characters=self.characters,
+            )
         given = self._given(X, lengths)
         return Sequences.of(
             *given, vocabulary=self.vocabulary, n_symbols=self.__dict__["n_features"]
@@ -240,7 +262,7 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
 
     def _learn(
         self,
-        data: Sequences | Cooccurrence,
+        data: Sequences | SequenceParts | Cooccurrence,
         refine: Refine,
         start: HMM | None = None,
         states: Any = None,
@@ -250,7 +272,7 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
         fit = pairwise(
             data,
             self.n_components if start is None else start.n_components,
-            lags=self.lags if isinstance(data, Sequences) else None,
+            lags=None if isinstance(data, Cooccurrence) else self.lags,
             combine=self.combine,
             volume=self.volume,
             penalty=self.penalty,
@@ -261,9 +283,9 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
             n_init=self.n_init,
             smoothing=self.smoothing,
             refine=refine,
-            sparsity=self.sparsity
-            if isinstance(data, Sequences) or self.sparsity == "auto"
-            else 0.0,
+            sparsity=0.0
+            if isinstance(data, Cooccurrence) and self.sparsity != "auto"
+            else self.sparsity,
             random_state=self.random_state,
             start=start,
             callback=_print_progress if self.verbose else None,
@@ -312,20 +334,6 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _with_symbols(model: HMM, counts: Cooccurrence) -> HMM:
-    """``model`` with room for the symbols that have come since; it gives them no probability."""
-    if model.n_symbols == counts.n_symbols and model.vocabulary == counts.vocabulary:
-        return model
-    emission = np.zeros((model.n_components, counts.n_symbols))
-    if model.vocabulary is None or counts.vocabulary is None:
-        places = np.arange(model.n_symbols)
-    else:
-        where = {label: place for place, label in enumerate(counts.vocabulary)}
-        places = np.array([where[label] for label in model.vocabulary])
-    emission[:, places] = model.emissionprob
-    return HMM(model.startprob, model.transmat, emission, counts.vocabulary)
 
 
 def _not_converged(fit: PairwiseFit, given: int | None) -> str:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from cohmm.data.elsewhere import Elsewhere
+from cohmm.data.sequence_parts import SequenceParts, count_parts
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.values import as_floats
 from cohmm.evidence.grams import check_total
+from cohmm.evidence.packed import PackedRows
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence, checked_lag
 from cohmm.kernels import pair_counts as kernels
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.packed_rows import LARGEST_BYTE, pack_equal
 from cohmm.kernels.threads import n_threads, run, split
 
 LARGEST_KEY = 2**32 - 1
@@ -39,7 +43,7 @@ def count_pairs(
     Parameters
     ----------
     X, lengths, vocabulary, n_symbols, unseen, characters
-        The data, as `Sequences.of` reads it.
+        The data, as `Sequences.of` reads it; or `Partitions`, each row of which is a sequence.
     lags : int or several
         Distances at which to count; 1 is the next symbol.
     weights : array, optional
@@ -49,6 +53,11 @@ def count_pairs(
     array([[0, 2],
            [1, 1]])
     """
+    reading = (vocabulary, n_symbols, unseen, characters)
+    if isinstance(X, (Elsewhere, SequenceParts)):
+        if not lengths is weights is None:
+            raise ValueError("lengths and weights are for data in memory, not for parts of it")
+        return _with_pairs(*count_parts(X, reading, pair_counts, as_lags(lags)))
     data = Sequences.of(
         X,
         lengths,
@@ -57,25 +66,35 @@ def count_pairs(
         unseen=unseen,
         characters=characters,
     )
-    counts = pair_counts(data, lags, weights)
+    return _with_pairs(pair_counts(data, lags, weights), len(data), data.longest)
+
+
+def _with_pairs(counts: Cooccurrence, n_sequences: int, longest: int) -> Cooccurrence:
+    """``counts``, if there are any at every lag."""
     for lag in counts.lags:
         if counts.n_pairs(lag) == 0:
             raise ValueError(
-                f"there is no pair at lag {lag}: {len(data)} sequences, the longest of "
-                f"{data.lengths.max()} symbols, never have two observations {lag} apart"
+                f"there is no pair at lag {lag}: {n_sequences} sequences, the longest of "
+                f"{longest} symbols, never have two observations {lag} apart"
             )
     return counts
+
+
+def as_lags(lags: Iterable[int] | int) -> list[int]:
+    """Lags in order, if they are some."""
+    wanted = sorted({checked_lag(lag) for lag in (lags if np.iterable(lags) else [lags])})
+    if not wanted:
+        raise ValueError("lags is empty: give at least one, such as (1,)")
+    return wanted
 
 
 def pair_counts(
     data: Sequences, lags: Iterable[int] | int = (1,), weights: Any = None
 ) -> Cooccurrence:
     """`count_pairs` of `Sequences`, where counting no pair at all is no mistake."""
-    lags = sorted({checked_lag(lag) for lag in (lags if np.iterable(lags) else [lags])})
-    if not lags:
-        raise ValueError("lags is empty: give at least one, such as (1,)")
+    lags = as_lags(lags)
     weighing = None if weights is None else checked_weights(weights, data.lengths)
-    count = _dense_counts if data.n_symbols <= LARGEST_DENSE else _sparse_counts
+    count = dense_counts if data.n_symbols <= LARGEST_DENSE else _sparse_counts
     first = data.symbols[data.offsets[:-1]]
     known = first >= 0
     starts = np.bincount(
@@ -90,7 +109,7 @@ def pair_counts(
     )
 
 
-def _dense_counts(
+def dense_counts(
     data: Sequences, lag: int, weights: Floats | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Counts of pairs, and of symbols: those that begin a pair, and those that do not."""
@@ -117,12 +136,72 @@ def _dense_counts(
 def _sparse_counts(
     data: Sequences, lag: int, weights: Floats | None
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """As `_dense_counts`: pairs are cut into buckets by their first symbol, and sorted there.
-
-    A bucket has as few rows as make a pair a 32-bit number, which NumPy sorts fast.
-    """
+    """As `dense_counts`: pairs are cut into buckets by their first symbol, and sorted there."""
     if weights is not None:
         return _weighed_pairs(data, lag, weights)
+    n, pairs = data.n_symbols, _sorted_pairs(data, lag)
+    columns, counts = (np.empty(pairs.ends[-1], kind) for kind in (np.int32, np.int64))
+    widths, totals = np.zeros(n, np.int64), np.zeros(n, np.int64)
+
+    def merge(bucket: np.ndarray, entries: slice, rows: slice) -> None:
+        kernels.merge_equal(
+            bucket, n, columns[entries], counts[entries], widths[rows], totals[rows]
+        )
+
+    run(merge, pairs.tasks())
+    indptr = np.concatenate([[0], np.cumsum(widths)])
+    if indptr[-1] <= np.iinfo(np.int32).max:
+        indptr = indptr.astype(np.int32)  # of one type with the columns, which are not copied then
+    matrix = sparse.csr_array((counts, columns, indptr), shape=(n, n))
+    matrix.has_canonical_format = True
+    return matrix, totals + pairs.alone
+
+
+def packed_counts(data: Sequences, lag: int) -> tuple[PackedRows, np.ndarray]:
+    """The pairs of a lag, as sparse counts of five bytes each; and how often symbols occur."""
+    n, pairs = data.n_symbols, _sorted_pairs(data, lag)
+    columns, small = (np.empty(pairs.ends[-1], kind) for kind in (np.int32, np.uint8))
+    widths, n_large = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    totals = np.zeros(n, np.int64)
+
+    def pack(bucket: np.ndarray, entries: slice, rows: slice) -> np.ndarray:
+        large = np.empty(len(bucket) // (LARGEST_BYTE + 1), np.int64)
+        used = pack_equal(
+            bucket, n, columns[entries], small[entries], large, widths[rows], n_large[rows],
+            totals[rows],
+        )  # fmt: skip
+        return large[:used].copy()
+
+    large = np.concatenate(run(pack, pairs.tasks()))
+    total = sum(map(len, pairs.buckets))
+    return PackedRows(widths, n_large, columns, small, large, total), totals + pairs.alone
+
+
+class _SortedPairs(NamedTuple):
+    """Pairs in buckets of ``1 << shift`` first symbols, each in order.
+
+    Within its bucket a pair (a, b) is the number (a - first) * N + b.
+    """
+
+    buckets: list[np.ndarray]
+    ends: Ints
+    """Where the distinct pairs of each bucket begin and end."""
+    shift: int
+    alone: Ints
+    """How often each symbol occurs that begins no pair."""
+
+    def tasks(self) -> list[tuple[np.ndarray, slice, slice]]:
+        """Every bucket, with the places of its distinct pairs and of its rows."""
+        return [
+            (bucket, slice(*entries), slice(b << self.shift, (b + 1) << self.shift))
+            for b, (bucket, entries) in enumerate(
+                zip(self.buckets, pairwise(self.ends), strict=True)
+            )
+        ]
+
+
+def _sorted_pairs(data: Sequences, lag: int) -> _SortedPairs:
+    """A bucket has as few rows as make a pair a 32-bit number, which NumPy sorts fast."""
     n, symbols, offsets = data.n_symbols, data.symbols, data.offsets
     shift = (LARGEST_KEY // n).bit_length() - 1
     n_buckets = ((n - 1) >> shift) + 1
@@ -151,22 +230,7 @@ def _sparse_counts(
         return kernels.count_distinct(bucket)
 
     ends = np.concatenate([[0], np.cumsum(run(sort, [(bucket,) for bucket in buckets]))])
-    columns, counts = np.empty(ends[-1], np.int32), np.empty(ends[-1], np.int64)
-    widths, totals = np.zeros(n, np.int64), np.zeros(n, np.int64)
-
-    def merge(b: int, bucket: np.ndarray) -> None:
-        entries, rows = slice(ends[b], ends[b + 1]), slice(b << shift, (b + 1) << shift)
-        kernels.merge_equal(
-            bucket, n, columns[entries], counts[entries], widths[rows], totals[rows]
-        )
-
-    run(merge, list(enumerate(buckets)))
-    indptr = np.concatenate([[0], np.cumsum(widths)])
-    if indptr[-1] <= np.iinfo(np.int32).max:
-        indptr = indptr.astype(np.int32)  # of one type with the columns, which are not copied then
-    matrix = sparse.csr_array((counts, columns, indptr), shape=(n, n))
-    matrix.has_canonical_format = True
-    return matrix, totals + alone.sum(axis=0)
+    return _SortedPairs(buckets, ends, shift, alone.sum(axis=0))
 
 
 def _weighed_pairs(

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
 from cohmm.data.values import as_floats
-from cohmm.evidence.counting import pair_counts
+from cohmm.evidence.counting import as_lags, pair_counts
 from cohmm.evidence.pairs import Cooccurrence
 
 
 def count_documents(
-    documents: Documents, lags: Iterable[int] | int = (1,), weights: Any = None
+    documents: Documents | DocumentParts, lags: Iterable[int] | int = (1,), weights: Any = None
 ) -> Cooccurrence:
     """Count which word follows which, within documents; empty ones have none.
 
@@ -33,6 +34,10 @@ def count_documents(
     array([[0, 1],
            [1, 0]])
     """
+    if isinstance(documents, DocumentParts):
+        if weights is not None:
+            raise ValueError("weights are for documents in memory, not for parts of them")
+        return _with_pairs(documents.map_sum(_pairs, as_lags(lags)), documents)
     sequences, filled = documents.as_sequences()
     if weights is not None:
         weights = as_floats("weights", weights)
@@ -49,9 +54,21 @@ def count_documents(
             )
         weights = weights[filled]
     counts = pair_counts(sequences, lags, weights)
+    if weights is not None and not weights.any():
+        raise ValueError("the weight of every document that has a word is 0")
+    return _with_pairs(counts, documents)
+
+
+def _pairs(documents: Documents, lags: list[int]) -> Cooccurrence | None:
+    """Of a part, which may have no word."""
+    return pair_counts(documents.as_sequences()[0], lags) if documents.n_words else None
+
+
+def _with_pairs(counts: Cooccurrence | None, documents: Documents | DocumentParts) -> Cooccurrence:
+    """``counts``, if there are any."""
+    if counts is None:
+        raise ValueError(f"there is no word in {len(documents)} documents")
     if not any(counts.n_pairs(lag) for lag in counts.lags):
-        if weights is not None and not weights.any():
-            raise ValueError("the weight of every document that has a word is 0")
         longest = int(documents.lengths.max(initial=0))
         raise ValueError(
             f"there is no pair of words at lag {', '.join(map(str, counts.lags))}: the longest of "

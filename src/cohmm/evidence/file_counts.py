@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
-from cohmm.data.files import BATCH, checked_batch, coder_of
+from cohmm.data.files import BATCH
 from cohmm.data.readers.layout import Layout
-from cohmm.data.readers.pieces import in_batches
-from cohmm.data.readers.reading import Notice, read_pieces
+from cohmm.data.readers.reading import Notice
 from cohmm.data.readers.source import Paths, Progress, find_sources
-from cohmm.data.sequences import Sequences
-from cohmm.data.vocabulary import Vocabulary, in_order
-from cohmm.evidence.counting import pair_counts
-from cohmm.evidence.totals import Counted, count_pieces, pairs_in, triples_in
-
-NO_PAIR = Sequences(np.zeros(1, np.int32), np.array([0, 1]), 1)
+from cohmm.evidence.file_pass import count_sources, plan
+from cohmm.evidence.totals import Counted
+from cohmm.evidence.triple_totals import LargeTriples
 
 
 def count_files(
@@ -26,14 +20,39 @@ def count_files(
     lags: Iterable[int] | int = (1,),
     triples: bool = False,
     integers: bool = False,
+    min_count: int | None = None,
+    max_vocabulary: int | None = None,
+    skip_bad: bool = False,
+    memory: int | str | None = None,
     batch_size: int = BATCH,
     progress: Progress | None = None,
     notice: Notice | None = None,
 ) -> Counted:
     """Count pairs, and triples if asked for, in one pass over files.
 
-    Parameters are those of `read_files`, and ``lags`` as for `count_pairs`.  Memory does not
-    grow with the length of the data, nor of a sequence; only grouped rows are held in memory.
+    Memory does not grow with the length of the data, nor of a sequence; only grouped rows are
+    held in memory.
+
+    Parameters
+    ----------
+    paths, layout, integers, batch_size, progress, notice
+        As for `read_files`.
+    lags
+        As for `count_pairs`.
+    triples : bool
+        Count three symbols in a row as well.
+    min_count : int, optional
+        Keep symbols that occur so often at least.  Others are missing observations: a pair
+        with one of them does not count.
+    max_vocabulary : int, optional
+        Keep so many symbols, the most frequent; of those that are equally frequent, the first
+        by the alphabet, or by their code.
+    skip_bad : bool
+        Leave out files that cannot be read to their end, and say so; nothing of them counts.
+    memory : int or str, optional
+        A cap on the memory of this process, in bytes or as ``"2GB"``.  Sparse counts that have
+        no room wait in temporary files; if the result has none, it is mapped from such a file,
+        and its pages come and go.  The counts are the same with any cap.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "weather.txt")
@@ -42,37 +61,21 @@ def count_files(
     >>> counts.vocabulary, counts[1].tolist()
     (('rain', 'sun'), [[1, 1], [1, 0]])
     """
-    layout = layout or Layout()
-    wanted = pair_counts(NO_PAIR, lags).lags  # what is wrong with them is told before reading
-    sources = find_sources(paths, layout.format)
-    coder = coder_of(None, None, integers, "error")
-    pieces = read_pieces(sources, layout, coder, checked_batch(batch_size), progress, notice)
-    counted = count_pieces(in_batches(pieces, batch_size), coder, wanted, triples)
-    for lag in wanted:
-        if counted.pairs.n_pairs(lag) == 0:
-            raise ValueError(
-                f"there is no pair at lag {lag}: none of the {counted.n_sequences:,} sequences "
-                f"has two observations {lag} apart{_hint(counted, coder.vocabulary)}"
-            )
-    if counted.triples is not None and counted.triples.n_triples == 0:
-        raise ValueError(
-            f"there is no triple: none of the {counted.n_sequences:,} sequences has three "
-            "observations in a row"
-        )
-    found = coder.vocabulary
-    if found is None:
-        return counted
-    order = in_order(found)
-    return Counted(
-        pairs_in(counted.pairs, found, order),
-        None if counted.triples is None else triples_in(counted.triples, found, order),
-        counted.n_sequences,
+    how = plan(
+        layout,
+        lags,
+        triples=triples,
+        integers=integers,
+        min_count=min_count,
+        max_vocabulary=max_vocabulary,
+        skip_bad=skip_bad,
+        memory=memory,
+        batch_size=batch_size,
+        progress=progress,
+        notice=notice,
     )
-
-
-def _hint(counted: Counted, vocabulary: Vocabulary | None) -> str:
-    """What to say further where every sequence is one long symbol."""
-    alone = counted.pairs.symbol_counts.sum() == counted.n_sequences
-    if alone and vocabulary and min(map(len, map(str, vocabulary))) > 1:
-        return "; characters=True (--characters) reads text symbol by symbol"
-    return ""
+    sums = count_sources(find_sources(paths, how.layout.format), how)
+    threes = sums.triples
+    if isinstance(threes, LargeTriples):
+        threes = threes.value()
+    return Counted(sums.pairs.counts(), threes, sums.n_sequences)

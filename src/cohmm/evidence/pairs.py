@@ -159,6 +159,23 @@ class Cooccurrence(Value):
 
     __radd__ = __add__
 
+    def scaled(self, weight: float) -> Cooccurrence:
+        """The same counts, each times ``weight``; as they are where that is 1.
+
+        >>> Cooccurrence({1: [[0, 4], [2, 0]]}, [4, 2], [1, 0]).scaled(0.5)[1]
+        array([[0., 2.],
+               [1., 0.]])
+        """
+        if weight == 1:
+            return self
+        amount = as_amount("weight", weight)
+        return Cooccurrence._trusted(
+            {lag: self[lag] * amount for lag in self.lags},
+            self.symbol_counts * amount,
+            self.start_counts * amount,
+            self.vocabulary,
+        )
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Cooccurrence):
             return NotImplemented

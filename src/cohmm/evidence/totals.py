@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
-from scipy import sparse
 
-from cohmm.data.encoding import check_many
-from cohmm.data.readers.codes import Coder
 from cohmm.data.readers.pieces import Piece
 from cohmm.data.sequences import Sequences
-from cohmm.data.vocabulary import Vocabulary
-from cohmm.evidence.counting import pair_counts
+from cohmm.evidence.budget import Budget
+from cohmm.evidence.pair_totals import PairTotal, enlarged
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.evidence.triples import Triples, triple_counts
+from cohmm.evidence.triple_totals import TripleTotal
+from cohmm.evidence.triples import Triples
 from cohmm.kernels.compiled import Ints
 
 T = TypeVar("T", Cooccurrence, Triples)
+
+MOST_BRIDGES = 2**20  # symbols beside cuts that wait to be counted
 
 
 class Counted(NamedTuple):
@@ -56,77 +54,95 @@ class Total(Generic[T]):
         return total
 
 
-def count_pieces(
-    pieces: Iterable[Piece], coder: Coder, lags: tuple[int, ...], triples: bool
-) -> Counted:
-    """Count over all pieces, also across the places where a sequence was cut."""
-    pairs: Total[Cooccurrence] = Total()
-    threes: Total[Triples] = Total()
-    before: Ints = np.empty(0, np.int32)
-    n_sequences, n_observed = 0, 0
-    reach = max([2, *lags])
-    for piece in pieces:
-        n = max(coder.n_symbols, 1)
-        n_observed += len(piece.codes)
-        if coder.vocabulary is None:
-            check_many(n, n_observed, "without integers (--integers) they are labels")
-        pairs.add(_pairs(piece, before, n, lags))
-        if triples:
-            threes.add(_triples(piece, before, n))
-        n_sequences += len(piece.starts)
+class Tally:
+    """Counts of pieces that follow one another, also across the places where they were cut."""
+
+    def __init__(self, lags: tuple[int, ...], triples: bool, budget: Budget) -> None:
+        self.pairs = {lag: PairTotal(folder=budget.folder) for lag in lags}
+        self.triples = TripleTotal(folder=budget.folder) if triples else None
+        self.keep_within(budget)
+        self.symbol_counts: Ints = np.zeros(1, np.int64)
+        self.start_counts: Ints = np.zeros(1, np.int64)
+        self.n_sequences = self.n_observed = 0
+        self._before: Ints = np.empty(0, np.int32)
+        self._bridges: dict[int, list[Ints]] = {lag: [] for lag in lags}
+        self._reach = max([2, *lags])
+
+    def keep_within(self, budget: Budget) -> None:
+        """What may be held in memory from now on."""
+        each = budget.held(len(self.pairs) + (self.triples is not None))
+        for total in self.pairs.values():
+            total.limit = each
+        if self.triples is not None:
+            self.triples.limit = each
+
+    def add(self, piece: Piece, n: int) -> None:
+        """One more piece, of codes below ``n``."""
+        data = Sequences._trusted(piece.codes, piece.offsets, n)
+        for place, (lag, total) in enumerate(self.pairs.items()):
+            symbols = total.count(data, lag)
+            if place == 0:
+                self.symbol_counts = _plus(self.symbol_counts, symbols)
+            if piece.goes_on:
+                self._bridges[lag].append(_bridge(piece, self._before, lag))
+        first = piece.codes[piece.starts]
+        self.start_counts = _plus(self.start_counts, np.bincount(first[first >= 0], minlength=n))
+        if self.triples is not None:
+            self._add_triples(data, piece, n)
+        if sum(len(codes) for several in self._bridges.values() for codes in several) > (
+            MOST_BRIDGES
+        ):
+            self.close(n)
+        self.n_sequences += len(piece.starts)
+        self.n_observed += len(piece.codes)
         open_part = piece.codes[piece.offsets[-2] :]
         if len(piece.starts) == 0:
-            open_part = np.concatenate([before, open_part])
-        before = open_part[-reach:]
-    return Counted(pairs.sum(), threes.sum() if triples else None, n_sequences)
+            open_part = np.concatenate([self._before, open_part])
+        self._before = open_part[-self._reach :].copy()
+
+    def _add_triples(self, data: Sequences, piece: Piece, n: int) -> None:
+        assert self.triples is not None
+        self.triples.count(data)
+        if piece.goes_on:
+            codes = _bridge(piece, self._before, 2)
+            across = Sequences._trusted(codes, np.array([0, len(codes)]), n)
+            self.triples.count(across)
+
+    def close(self, n: int) -> None:
+        """Count the pairs that cuts had separated."""
+        for lag, several in self._bridges.items():
+            if several:
+                offsets = np.cumsum([0, *map(len, several)])
+                data = Sequences._trusted(np.concatenate(several), offsets, n)
+                self.pairs[lag].count(data, lag)
+                several.clear()
+
+    def absorb(self, other: Tally) -> None:
+        """All that another tally has counted, and closed."""
+        for lag, total in self.pairs.items():
+            total.absorb(other.pairs[lag])
+        if self.triples is not None and other.triples is not None:
+            self.triples.absorb(other.triples)
+        self.add_counts(other.symbol_counts, other.start_counts)
+        self.n_sequences += other.n_sequences
+        self.n_observed += other.n_observed
+
+    def add_counts(self, symbols: Ints, starts: Ints) -> None:
+        """How often symbols occur, and begin a sequence."""
+        self.symbol_counts = _plus(self.symbol_counts, symbols)
+        self.start_counts = _plus(self.start_counts, starts)
 
 
-def _pairs(piece: Piece, before: Ints, n: int, lags: tuple[int, ...]) -> Cooccurrence:
-    counts = pair_counts(Sequences._trusted(piece.codes, piece.offsets, n), lags)
-    if not piece.goes_on:
-        return counts
-    bridges = {lag: pair_counts(_bridge(piece, before, n, lag), lag)[lag] for lag in lags}
-    first = piece.codes[piece.starts]
-    return Cooccurrence._trusted(
-        {lag: counts[lag] + bridges[lag] for lag in lags},
-        counts.symbol_counts,
-        np.bincount(first[first >= 0], minlength=n),
-    )
+def _plus(left: Ints, right: Ints) -> Ints:
+    left = enlarged(left, len(right))
+    left[: len(right)] += right
+    return left
 
 
-def _triples(piece: Piece, before: Ints, n: int) -> Triples:
-    counts = triple_counts(Sequences._trusted(piece.codes, piece.offsets, n))
-    if piece.goes_on:
-        counts = counts + triple_counts(_bridge(piece, before, n, 2))
-    return counts
-
-
-def _bridge(piece: Piece, before: Ints, n: int, reach: int) -> Sequences:
+def _bridge(piece: Piece, before: Ints, reach: int) -> Ints:
     """``reach`` symbols from each side of a cut.
 
     Neither side has a pair at lag ``reach``, or a triple where ``reach`` is 2, of its own: so
     those counted here are the ones that the cut had separated.
     """
-    codes = np.concatenate([before[-reach:], piece.codes[: piece.offsets[1]][:reach]])
-    return Sequences._trusted(codes, np.array([0, len(codes)]), n)
-
-
-def pairs_in(counts: Cooccurrence, found: Vocabulary, order: Vocabulary) -> Cooccurrence:
-    """Counts of codes, as counts of labels in the given order.
-
-    Where the left side of a sum has all labels, the sum has its order.
-    """
-    n = len(order)
-    nothing = Cooccurrence(
-        {lag: sparse.csr_array((n, n), dtype=np.int64) for lag in counts.lags},
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        order,
-    )
-    return nothing + replace(counts, vocabulary=found)
-
-
-def triples_in(counts: Triples, found: Vocabulary, order: Vocabulary) -> Triples:
-    """As `pairs_in`."""
-    nothing = Triples(np.empty((0, 3), np.int32), np.empty(0, np.int64), len(order), order)
-    return nothing + replace(counts, vocabulary=found)
+    return np.concatenate([before[-reach:], piece.codes[: piece.offsets[1]][:reach]])

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from cohmm.data.elsewhere import Elsewhere
+from cohmm.data.sequence_parts import SequenceParts, count_parts
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.values import as_amount, as_n_symbols, as_numbers
 from cohmm.data.vocabulary import Vocabulary
@@ -50,7 +52,7 @@ class Triples(Grams):
         triples = as_numbers("triples", self.triples, ndim=2)
         if triples.shape[1] != 3:
             raise ValueError(f"triples are of the shape (n, 3), not {triples.shape}")
-        _check_size(as_n_symbols(self.n_symbols))
+        check_size(as_n_symbols(self.n_symbols))
         self._set(*as_grams("triple", triples, self.counts, self.n_symbols, self.vocabulary))
 
     @classmethod
@@ -68,7 +70,7 @@ class Triples(Grams):
         """
         amount = as_amount("n_triples", n_triples)
         cube = _checked_law(law)
-        _check_size(len(cube))
+        check_size(len(cube))
         keys = np.flatnonzero(cube)
         counts = cube.ravel()[keys] * amount
         return cls(rows_of(keys, len(cube), 3), counts, len(cube), vocabulary)  # type: ignore[arg-type]
@@ -85,7 +87,7 @@ class Triples(Grams):
         )
 
     def _check_room(self, n: int) -> None:
-        _check_size(n)
+        check_size(n)
 
 
 def count_triples(
@@ -105,27 +107,33 @@ def count_triples(
     array([[0, 1, 0],
            [1, 0, 1]], dtype=int32)
     """
-    data = Sequences.of(
-        X,
-        lengths,
-        vocabulary=vocabulary,
-        n_symbols=n_symbols,
-        unseen=unseen,
-        characters=characters,
-    )
-    counts = triple_counts(data)
+    reading = (vocabulary, n_symbols, unseen, characters)
+    if isinstance(X, (Elsewhere, SequenceParts)):
+        if lengths is not None:
+            raise ValueError("lengths are for data in memory, not for parts of it")
+        counts, n, longest = count_parts(X, reading, triple_counts)
+    else:
+        data = Sequences.of(
+            X,
+            lengths,
+            vocabulary=vocabulary,
+            n_symbols=n_symbols,
+            unseen=unseen,
+            characters=characters,
+        )
+        counts, n, longest = triple_counts(data), len(data), data.longest
     if not len(counts.counts):
         raise ValueError(
-            f"there is no triple: {len(data)} sequences, the longest of {data.lengths.max()} "
-            "symbols, never have three observations in a row"
+            f"there is no triple: {n} sequences, the longest of {longest} symbols, never have "
+            "three observations in a row"
         )
-    return counts
+    return counts  # type: ignore[no-any-return]
 
 
 def triple_counts(data: Sequences) -> Triples:
     """`count_triples` of `Sequences`, where counting no triple at all is no mistake."""
     n = data.n_symbols
-    _check_size(n)
+    check_size(n)
     parts = split(len(data.symbols), -(-len(data.symbols) // PART))
 
     def count(first: int, stop: int) -> tuple[Ints, Ints]:
@@ -151,7 +159,8 @@ def triple_counts(data: Sequences) -> Triples:
     return Triples._trusted(rows_of(keys, n, 3), counts, n, data.vocabulary)
 
 
-def _check_size(n: int) -> None:
+def check_size(n: int) -> None:
+    """Whether triples of ``n`` symbols can be numbered."""
     if n > MOST_SYMBOLS:
         raise ValueError(f"triples of {n:,} symbols: at most {MOST_SYMBOLS:,} can be counted")
 

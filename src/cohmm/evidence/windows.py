@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from cohmm.data.elsewhere import Elsewhere
+from cohmm.data.sequence_parts import SequenceParts, count_parts
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.values import as_amount, as_n_symbols, as_numbers, shown
 from cohmm.data.vocabulary import Vocabulary
@@ -125,21 +127,27 @@ def count_windows(
     array([[0, 1, 0, 1, 0],
            [1, 0, 1, 0, 1]], dtype=int32)
     """
-    data = Sequences.of(
-        X,
-        lengths,
-        vocabulary=vocabulary,
-        n_symbols=n_symbols,
-        unseen=unseen,
-        characters=characters,
-    )
-    counts = window_counts(data, tau)
+    reading = (vocabulary, n_symbols, unseen, characters)
+    if isinstance(X, (Elsewhere, SequenceParts)):
+        if lengths is not None:
+            raise ValueError("lengths are for data in memory, not for parts of it")
+        counts, n, longest = count_parts(X, reading, window_counts, tau)
+    else:
+        data = Sequences.of(
+            X,
+            lengths,
+            vocabulary=vocabulary,
+            n_symbols=n_symbols,
+            unseen=unseen,
+            characters=characters,
+        )
+        counts, n, longest = window_counts(data, tau), len(data), data.longest
     if not len(counts.counts):
         raise ValueError(
-            f"there is no window: {len(data)} sequences, the longest of {data.lengths.max()} "
-            f"symbols, never have {2 * tau + 1} observations in a row; a smaller tau needs fewer"
+            f"there is no window: {n} sequences, the longest of {longest} symbols, never have "
+            f"{2 * tau + 1} observations in a row; a smaller tau needs fewer"
         )
-    return counts
+    return counts  # type: ignore[no-any-return]
 
 
 def window_counts(data: Sequences, tau: int = 2) -> Windows:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -63,6 +63,23 @@ def run(task: Callable[..., T], parts: Sequence[tuple[Any, ...]]) -> list[T]:
     if workers <= 1:
         return [task(*part) for part in parts]
     return list(_pool(workers).map(lambda part: task(*part), parts))
+
+
+def one_ahead(items: Iterable[T]) -> Iterator[T]:
+    """The same items, of which the next is made on a thread while one is worked on."""
+    if n_threads() == 1:
+        yield from items
+        return
+    iterator, context = iter(items), copy_context()
+
+    def following() -> list[T]:
+        return list(islice(iterator, 1))
+
+    with ThreadPoolExecutor(1) as pool:
+        under_way = pool.submit(context.run, following)
+        while found := under_way.result():
+            under_way = pool.submit(context.run, following)
+            yield found[0]
 
 
 @cache

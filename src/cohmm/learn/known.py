@@ -115,7 +115,7 @@ def from_labels(
     """
     labels = Labels.of(data, known.states, n_components)
     counts = labels.counts(data, weights, n_components)
-    frequency = np.bincount(data.symbols[data.symbols >= 0], minlength=data.n_symbols)
+    frequency = data.symbol_counts
     overall = plain(n_components, np.maximum(frequency, TINY), data.vocabulary)
     begin = known.over(overall)
     if labels.complete:

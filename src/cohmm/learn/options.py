@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.triples import Triples
@@ -15,11 +16,16 @@ from cohmm.model.hmm import HMM
 
 MOST_WEIGHT = 1e9  # observations
 
-_HOW: dict[str, tuple[type[Any], str, str]] = {
+_HOW: dict[str, tuple[Any, str, str]] = {
     "Cooccurrence": (Cooccurrence, "counts of pairs, a Cooccurrence", "count_pairs(X)"),
     "Triples": (Triples, "counts of triples, a Triples", "count_triples(X)"),
     "Windows": (Windows, "counts of windows, a Windows", "count_windows(X, tau=2)"),
     "Documents": (Documents, "Documents", "read_documents(texts)"),
+    "Documents | DocumentParts": (
+        (Documents, DocumentParts),
+        "Documents",
+        "read_documents(texts)",
+    ),
     "HMM": (HMM, "a model, an HMM", "PairwiseHMM(...).fit(X).model_"),
 }
 
@@ -120,6 +126,13 @@ def needs(kind: str, given: object, learner: str) -> None:
     if kind in _HOW and not isinstance(given, _HOW[kind][0]):
         _, what, how = _HOW[kind]
         raise ValueError(f"{learner} learns from {what}: give {how}, not a {type(given).__name__}")
+
+
+def check_decay(decay: object) -> None:
+    """Refuse a weight of the past that is none."""
+    number = isinstance(decay, (int, float, np.number)) and not isinstance(decay, bool)
+    if not number or not 0 < decay <= 1:  # type: ignore[operator]
+        raise ValueError(f"decay must be a number above 0 and up to 1, not {decay!r:.60}")
 
 
 def needs_sequences(given: object, learner: str) -> None:

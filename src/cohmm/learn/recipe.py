@@ -46,7 +46,7 @@ from cohmm.learn.second_step import SMOOTHING, Refine, SecondStep, Stage
 from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.learn.sequences.starts import best_start
-from cohmm.learn.sources import Source, as_source
+from cohmm.learn.sources import Data, Source, as_source
 from cohmm.model.hmm import HMM
 
 PAIR_PASSES = 3000
@@ -84,7 +84,7 @@ class PairwiseFit(Fit):
 
 @learner
 def pairwise(
-    data: Sequences | Cooccurrence | Source,
+    data: Data | Cooccurrence | Source,
     n_components: States,
     *,
     lags: Iterable[int] | None = None,
@@ -108,7 +108,7 @@ def pairwise(
 
     Parameters
     ----------
-    data : Sequences, Cooccurrence or Source
+    data : Sequences, SequenceParts, Cooccurrence or Source
         Counts alone cannot be refined.
     n_components, combine, volume, penalty, n_init, start
         As for `cohmm.learn.min_volume`.
@@ -201,7 +201,7 @@ def _beyond(n_components: States, counts: Cooccurrence) -> int | None:
     return int(n_components)
 
 
-def _needed(source: Source, counts: Cooccurrence, k: int, refine: Refine) -> Sequences:
+def _needed(source: Source, counts: Cooccurrence, k: int, refine: Refine) -> Data:
     """The sequences, without which so many states cannot be learned."""
     sequences = None if refine is False else source.sequences(counts)
     if sequences is None:
@@ -212,7 +212,7 @@ def _needed(source: Source, counts: Cooccurrence, k: int, refine: Refine) -> Seq
     return sequences
 
 
-def _better_start(model: HMM, sequences: Sequences, random_state: Any) -> First:
+def _better_start(model: HMM, sequences: Data, random_state: Any) -> First:
     """The pair estimate, or what leads further."""
     draw = partial(random_start, sequences, model.n_components)
     best = best_start(sequences, [model], draw, random_state=random_state)
@@ -239,6 +239,8 @@ def _informed(
             raise ValueError("refine=False learns from pairs alone, which have no known states")
         if data is None:
             raise ValueError("states are of observations: give the data, not its counts")
+        if not isinstance(data, Sequences):
+            raise ValueError("known states are for data in memory, not for parts of it")
         labelled = from_labels(data, known, k, second.weights, second.random_state)
         if isinstance(labelled, Fit):
             return _together(counts, None, None, "what is known", labelled)
@@ -267,7 +269,7 @@ def _informed(
     return _together(counts, pairs, second.take(start, data, counts, watch), "what is known")
 
 
-def _raced(data: Sequences, known: Known, models: list[HMM], random_state: Any) -> HMM:
+def _raced(data: Data, known: Known, models: list[HMM], random_state: Any) -> HMM:
     """The best start of those that pairs gave and random ones, all with what is known."""
     k = models[0].n_components
     start = best_start(

@@ -7,14 +7,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cohmm.data.sequences import Sequences
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.fit import Callback
 from cohmm.learn.known import Known
 from cohmm.learn.options import check_choice
 from cohmm.learn.sequences.em_step import PseudoCounts
 from cohmm.learn.sequences.refine import RefinedFit, most_passes, refine, worthwhile
-from cohmm.learn.sources import Source
+from cohmm.learn.sources import Data, Source
 from cohmm.learn.triples.refine_triples import refine_triples, triples_serve, worthwhile_triples
 from cohmm.learn.triples.window_ml import MAX_ITER as MAX_WINDOW_PASSES
 from cohmm.model.hmm import HMM
@@ -93,12 +92,12 @@ class SecondStep:
             return False
         return self.way(counts, n_components) == "sequences"
 
-    def data(self, source: Source, counts: Cooccurrence, n_components: int) -> Sequences | None:
+    def data(self, source: Source, counts: Cooccurrence, n_components: int) -> Data | None:
         """What it reads; None where it is not taken, or the data is not at hand."""
         return source.sequences(counts) if self.way(counts, n_components) else None
 
     def take(
-        self, start: HMM, data: Sequences | None, counts: Cooccurrence, watch: Stage
+        self, start: HMM, data: Data | None, counts: Cooccurrence, watch: Stage
     ) -> RefinedFit | None:
         """Take it from ``start``, if there is data to read."""
         if data is None:
@@ -109,7 +108,7 @@ class SecondStep:
             smoothing = SMOOTHING if self.known.n_tables == 0 else 0.0
         passes = self.max_iter
         if passes is None:
-            cheap = most_passes(len(data.symbols), start.n_components)
+            cheap = most_passes(data.n_observations, start.n_components)
             passes = MAX_WINDOW_PASSES if way == "triples" else cheap
         common: dict[str, Any] = {
             "sparsity": self.sparsity,

@@ -8,9 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.counting import count_pairs
 from cohmm.evidence.pairs import Cooccurrence
+
+Data = Sequences | SequenceParts
 
 
 class Source(Protocol):
@@ -19,7 +22,7 @@ class Source(Protocol):
     def count(self, lags: Iterable[int]) -> Cooccurrence:
         """One pass: the pairs."""
 
-    def sequences(self, counts: Cooccurrence) -> Sequences | None:
+    def sequences(self, counts: Cooccurrence) -> Data | None:
         """The data, in the symbols of its counts; None where it cannot be read again."""
 
 
@@ -27,14 +30,14 @@ class Source(Protocol):
 class InMemory:
     """Sequences, as a `Source`."""
 
-    data: Sequences
+    data: Data
     weights: Any = None
 
     def count(self, lags: Iterable[int]) -> Cooccurrence:
         """One pass: the pairs."""
         return count_pairs(self.data, lags=lags, weights=self.weights)
 
-    def sequences(self, counts: Cooccurrence) -> Sequences:
+    def sequences(self, counts: Cooccurrence) -> Data:
         """The data."""
         return self.data
 
@@ -56,7 +59,9 @@ class CountsAlone:
 
 def as_source(data: Any, weights: Any) -> Source:
     """``data`` as a source, whatever it came as."""
-    if isinstance(data, Sequences):
+    if isinstance(data, SequenceParts) and weights is not None:
+        raise ValueError("weights are for data in memory, not for parts of it")
+    if isinstance(data, (Sequences, SequenceParts)):
         if weights is not None and not np.any(weights):
             raise ValueError(
                 "the weights of all sequences are zero: there is nothing to learn from"

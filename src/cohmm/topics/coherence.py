@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from scipy import sparse
 
+from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
 from cohmm.data.vocabulary import codes_in
 from cohmm.kernels.compiled import Floats, Ints
@@ -81,7 +82,7 @@ def coherence(
     topics : array (K, V), TopicFit, or list of lists of words
         P(word | topic), of which the most probable words are taken, or these words themselves,
         the most probable first.
-    documents : Documents, or sparse matrix (D, V)
+    documents : Documents or DocumentParts, or sparse matrix (D, V)
         The reference corpus; of a document-term matrix only what is not zero counts.
     measure : "paper", "umass", "npmi" or "c_v"
         Which definition: see the module.
@@ -114,7 +115,10 @@ def coherence(
     elif measure not in ("npmi", "c_v"):
         raise ValueError(f"{measure!r} is defined by documents: leave out window={window}")
     words = _words(topics, documents, defaults.top, top)
-    counted = occurrences(words, documents, window)
+    if isinstance(documents, DocumentParts):
+        counted = documents.map_sum(_occurrences, words, window)
+    else:
+        counted = occurrences(words, documents, window)
     if not counted.single.all():
         topic, place = np.argwhere(counted.single == 0)[0]
         word = _name(documents, int(words[topic, place]))
@@ -123,6 +127,10 @@ def coherence(
             "reference corpus must have all top words"
         )
     return _MEASURES[measure](counted, eps)
+
+
+def _occurrences(documents: Documents, words: Ints, window: int | None) -> Occurrences:
+    return occurrences(words, documents, window)
 
 
 def occurrences(words: Ints, documents: Documents | Any, window: int | None = None) -> Occurrences:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.topics.htmm_fit import HTMMFit
@@ -45,7 +46,7 @@ class Overview:
     n_decoded: int
 
     @classmethod
-    def of(cls, fit: HTMMFit, chain: Chain, documents: Documents) -> Overview:
+    def of(cls, fit: HTMMFit, chain: Chain, documents: Documents | DocumentParts) -> Overview:
         """Measure what was learned.
 
         >>> from cohmm import HTMM

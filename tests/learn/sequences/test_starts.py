@@ -29,7 +29,7 @@ def test_a_model_that_is_ahead_is_kept_as_it_came() -> None:
 
 def test_what_a_part_of_the_data_cannot_improve_is_not_doubted() -> None:
     truth = random_hmm(50, 5, random_state=0)
-    data = Sequences.of(truth.sample(20_000, random_state=0)[0], n_symbols=50)
+    data = Sequences.of(truth.sample(30_000, random_state=0)[0], n_symbols=50)
     assert best_start(data, [truth], lambda rng: pytest.fail("drawn"), random_state=0) is truth
 
 
@@ -41,6 +41,15 @@ def test_on_sessions_a_random_start_leads_further() -> None:
     refined = [refine(model, data, random_state=0).model for model in (rough, start)]
     before, after = (model.log_likelihood(test) / len(test.symbols) for model in refined)
     assert after > before + 0.02
+
+
+@pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
+def test_as_many_states_as_pairs_show_predict_no_worse_than_fewer() -> None:
+    """Also where there is one for nearly every symbol, from which EM alone would not get away."""
+    data, test = random_sessions(300, random_state=3), random_sessions(1200, random_state=3)
+    fewer, auto = (pairwise(data, k, random_state=0).model for k in (10, "auto"))
+    assert auto.n_components > 12
+    assert auto.log_likelihood(test) > fewer.log_likelihood(test)
 
 
 def test_what_nothing_beats_comes_back_as_it_came() -> None:
@@ -95,18 +104,28 @@ def test_much_data_decides_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     truth = HMM([0.5, 0.5], [[0.95, 0.05], [0.05, 0.95]], [[0.9, 0.1], [0.1, 0.9]])
     alike = HMM([0.5, 0.5], np.full((2, 2), 0.5), [[0.5, 0.5], [0.5, 0.5]])  # EM leaves it so
     data = Sequences.of(truth.sample(30_000, random_state=0)[0])
-    monkeypatch.setattr(starts, "WORTH", -np.inf)
     winner = starts.Runner(alike, np.inf)
     monkeypatch.setattr(starts, "with_states_moved", lambda *_: winner)
     monkeypatch.setattr(
         starts,
         "run",
-        lambda runner, *_: runner._replace(score=-np.inf if runner.model is truth else 0.0),
+        lambda runner, *_: runner._replace(score=-0.01 if runner.model is truth else 0.0),
     )
-    kept = best_start(data, [truth], drawn(data, 2), n_random=2, random_state=0)
-    assert kept is truth
-    monkeypatch.setattr(starts, "SUBSET", 30_000)  # no more data than the parts had
-    assert best_start(data, [truth], drawn(data, 2), n_random=2, random_state=0) is not kept
+    for subset in (starts.SUBSET, 30_000):  # more data than the parts had, and no more
+        monkeypatch.setattr(starts, "SUBSET", subset)
+        kept = best_start(data, [truth], drawn(data, 2), n_random=2, random_state=0)
+        assert kept is truth
+
+
+@pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
+def test_a_score_on_data_that_a_model_has_seen_does_not_keep_it() -> None:
+    """Of so few sessions the pair estimate has seen those that it would be scored on."""
+    data, test = random_sessions(250, random_state=1), random_sessions(1200, random_state=1)
+    rough = min_volume(count_pairs(data), 14, random_state=0).model
+    start = best_start(data, [rough], drawn(data, 14), random_state=0)
+    refined = [refine(model, data, random_state=0).model for model in (rough, start)]
+    before, after = (model.log_likelihood(test) / len(test.symbols) for model in refined)
+    assert after > before + 0.05
 
 
 def test_zeros_stay_zero_and_what_cannot_be_is_out() -> None:

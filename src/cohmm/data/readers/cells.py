@@ -37,7 +37,7 @@ def is_list(kind: Any) -> bool:
 
 def one_sequence(cells: pa.Array, rows: Ints) -> Chunk:
     """Each cell is a symbol, and all are one sequence."""
-    return Chunk(plain(cells), np.zeros(len(cells), np.int64), rows)
+    return Chunk(plain(cells), np.broadcast_to(np.int64(0), len(cells)), rows)
 
 
 def cell_sequences(cells: pa.Array, rows: Ints, characters: bool = False) -> Chunk:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cohmm.data.characters import hint_at_unseen
 from cohmm.data.encoding import MISSING
@@ -36,6 +37,14 @@ class Chunk(NamedTuple):
     sequences: Ints
     rows: Ints
     blank: int = 0
+
+    def starts(self, last: int) -> Ints:
+        """Where sequences begin; ``last`` is the one that the symbols before are in."""
+        sequences = self.sequences
+        if sequences[0] == sequences[-1]:  # they only ever go up: it is one
+            return np.zeros(int(sequences[0] != last), np.int64)
+        begins = np.flatnonzero(sequences[1:] != sequences[:-1]) + 1
+        return begins if sequences[0] == last else np.concatenate([[0], begins])
 
 
 class Coder(ABC):
@@ -67,12 +76,15 @@ class Coder(ABC):
         encoded = chunk.symbols.dictionary_encode()
         codes = np.full(len(encoded.dictionary) + 1, MISSING, np.int32)
         indices: Ints = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy()
-        for index, symbol in enumerate(encoded.dictionary.to_pylist()):
+        symbols = encoded.dictionary.to_pylist()
+        known: list[Any] = list(map(self._codes.get, symbols))
+        for index in [index for index, code in enumerate(known) if code is None]:
             try:
-                codes[index] = self._code_of(symbol)
+                known[index] = self._code_of(symbols[index])
             except ValueError as error:
                 row = int(chunk.rows[np.argmax(indices == index)])
                 raise ValueError(f"{place(source, row)}: {error}") from None
+        codes[:-1] = np.fromiter(known, np.int32, len(known))
         return codes[indices]
 
     def _code_of(self, symbol: Symbol) -> int:
@@ -157,6 +169,27 @@ class Numbers(Coder):
     def n_symbols(self) -> int:
         """What was given, else the largest code so far plus one."""
         return self._largest + 1 if self._limit is None else self._limit
+
+    def encode(self, chunk: Chunk, source: Source) -> Ints:
+        """As of every coder; numbers that are right need not be looked at one by one."""
+        if pa.types.is_integer(chunk.symbols.type):
+            codes = self._codes_at_once(chunk.symbols)
+            if codes is not None:
+                return codes
+        return super().encode(chunk, source)
+
+    def _codes_at_once(self, symbols: pa.Array) -> Ints | None:
+        """All codes; None where one of them is an error, or unseen."""
+        bounds = pc.min_max(symbols)
+        least, most = bounds["min"].as_py(), bounds["max"].as_py()
+        if most is None:
+            return np.full(len(symbols), MISSING, np.int32)
+        if least < 0 or most > (LARGEST_CODE if self._limit is None else self._limit - 1):
+            return None
+        self._largest = max(self._largest, most)
+        if symbols.null_count:
+            symbols = symbols.cast(pa.int64()).fill_null(MISSING)
+        return np.asarray(symbols.to_numpy(), np.int32)
 
     def _new_code(self, label: str) -> int:
         code = _whole_number(label)

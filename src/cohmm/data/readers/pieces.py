@@ -66,17 +66,6 @@ class Pieces:
         return Piece(codes, *map(np.concatenate, rest))
 
 
-def in_batches(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:
-    """The same symbols in pieces of at least ``size``, the last excepted."""
-    held = Pieces()
-    for piece in pieces:
-        held.add(piece)
-        if len(held) >= size:
-            yield held.take()
-    if len(held):
-        yield held.take()
-
-
 def in_whole_sequences(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:
     """Pieces of whole sequences: at most ``size`` symbols, or one sequence that is longer."""
     held = Pieces()

@@ -21,6 +21,15 @@ Notice = Callable[[str], None]
 BYTES_A_SYMBOL = 2  # the least; it sets how much text is read at a time
 
 
+class NoDataError(ValueError):
+    """There is no symbol in any of the sources."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        names = ", ".join(source.name for source in sources[:3])
+        more = f" and {len(sources) - 3} more files" if len(sources) > 3 else ""
+        super().__init__(f"there is no data: no symbol in {names}{more}")
+
+
 def read_pieces(
     sources: Sequence[Source],
     layout: Layout,
@@ -38,9 +47,7 @@ def read_pieces(
         any_piece = True
         yield piece
     if not any_piece:
-        names = ", ".join(source.name for source in sources[:3])
-        more = f" and {len(sources) - 3} more files" if len(sources) > 3 else ""
-        raise ValueError(f"there is no data: no symbol in {names}{more}")
+        raise NoDataError(sources)
 
 
 def _one_by_one(
@@ -57,7 +64,7 @@ def _one_by_one(
             blank += chunk.blank
             if not len(chunk.rows):
                 continue
-            starts = np.flatnonzero(np.diff(chunk.sequences, prepend=last))
+            starts = chunk.starts(last)
             last = int(chunk.sequences[-1])
             files = np.full(len(starts), file)
             yield Piece(coder.encode(chunk, source), starts, files, chunk.rows[starts])

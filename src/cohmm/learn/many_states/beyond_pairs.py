@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.triples import triple_counts
 from cohmm.evidence.windows import window_counts
@@ -35,7 +36,7 @@ class First(NamedTuple):
 
 
 def beyond_pairs(
-    data: Sequences,
+    data: Sequences | SequenceParts,
     n_components: int,
     *,
     smoothing: float = 0.1,
@@ -62,21 +63,21 @@ def beyond_pairs(
 
 
 def _from_windows(
-    data: Sequences, k: int, smoothing: float, random_state: Any
+    data: Sequences | SequenceParts, k: int, smoothing: float, random_state: Any
 ) -> tuple[str, Fit | None]:
     """What triples or windows say, if the data has enough of them."""
-    n = len(np.unique(data.symbols[data.symbols >= 0]))
+    n = int(np.count_nonzero(data.symbol_counts))
     tau = 1 if k <= n * n // 16 else 2
     while tau > 1 and 1 < n**tau < k:
         tau += 1
     began = "triples" if tau == 1 else "windows"
-    if n < 2 or n ** (2 * tau + 1) > min(ROOM, len(data.symbols)):
+    if n < 2 or n ** (2 * tau + 1) > min(ROOM, data.n_observations):
         return began, None
     try:
         if tau == 1:
-            learn = partial(overcomplete, triple_counts(data))
+            learn = partial(overcomplete, data.map_sum(triple_counts))
         else:
-            learn = partial(grouped, window_counts(data, tau))
+            learn = partial(grouped, data.map_sum(window_counts, tau))
         return began, learn(k, smoothing=smoothing, random_state=random_state)
     except ValueError:  # sequences are too short, or too much alike, for so many states
         return began, None

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
 from cohmm.learn.finish import by_prevalence
 from cohmm.learn.fit import Callback, Fit
@@ -88,10 +89,11 @@ def baum_welch(
     )
 
 
-def random_start(data: Sequences, n_components: int, rng: np.random.Generator) -> HMM:
+def random_start(
+    data: Sequences | SequenceParts, n_components: int, rng: np.random.Generator
+) -> HMM:
     """Random transitions, and emissions that are the symbols' frequencies, each times a draw."""
-    frequency = np.bincount(data.symbols[data.symbols >= 0], minlength=data.n_symbols)
-    emission = rng.exponential(size=(n_components, data.n_symbols)) * frequency
+    emission = rng.exponential(size=(n_components, data.n_symbols)) * data.symbol_counts
     transmat = rng.exponential(size=(n_components, n_components))
     return HMM(
         np.full(n_components, 1 / n_components),

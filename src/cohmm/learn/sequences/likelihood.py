@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, cast
 import numpy as np
 from scipy.linalg import khatri_rao
 
+from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.finish import prevalence_of
@@ -56,15 +57,15 @@ class SequenceLikelihood:
 
     Parameters
     ----------
-    data : Sequences
+    data : Sequences or SequenceParts
         The evidence.
     weights : array, (S,), optional
         How often each sequence counts; once by default.
     labels : Labels, optional
-        States that are known: the likelihood is then theirs too.
+        States that are known: the likelihood is then theirs too.  Neither is for parts.
     """
 
-    data: Sequences
+    data: Sequences | SequenceParts
     weights: Floats | None = None
     labels: Labels | None = None
 
@@ -72,29 +73,50 @@ class SequenceLikelihood:
     def units(self) -> float:
         """How many symbols there are, by weight."""
         if self.weights is None:
-            return float(len(self.data.symbols))
+            return float(self.data.n_observations)
         return float(self.weights @ self.data.lengths)
 
     def expected(self, model: HMM) -> Expected:
         """One pass over the sequences."""
-        data, labels = self.data, self.labels
-        emission = model.emissionprob if labels is None else labels.widened(model.emissionprob)
-        result = inference.smooth(
-            probability_tables(model.startprob, model.transmat, emission),
-            data.symbols if labels is None else labels.codes,
-            data.offsets,
-            count=True,
-            weights=self.weights,
-        )
-        model.check_possible(data, result.lost, "" if labels is None else " in the state given")
-        counts = cast(Counts, result.counts)
-        if labels is not None:
-            counts = counts._replace(emissions=labels.folded(counts.emissions))
-        log_likelihood = (
-            result.log_prob.sum() if self.weights is None else (self.weights @ result.log_prob)
-        )
+        log_likelihood, counts = self.data.map_sum(_summed, model, self.weights, self.labels)
         n = self.units
-        return Expected(float(log_likelihood) / n, Counts(*(count / n for count in counts)))
+        return Expected(log_likelihood / n, Counts(*(count / n for count in counts)))
+
+
+def _summed(
+    data: Sequences, model: HMM, weights: Floats | None, labels: Labels | None
+) -> tuple[float, Counts]:
+    """The log-likelihood of all sequences, and what they are expected to count."""
+    emission = model.emissionprob if labels is None else labels.widened(model.emissionprob)
+    result = inference.smooth(
+        probability_tables(model.startprob, model.transmat, emission),
+        data.symbols if labels is None else labels.codes,
+        data.offsets,
+        count=True,
+        weights=weights,
+    )
+    model.check_possible(data, result.lost, "" if labels is None else " in the state given")
+    counts = cast(Counts, result.counts)
+    if labels is not None:
+        counts = counts._replace(emissions=labels.folded(counts.emissions))
+    log_prob = result.log_prob
+    return float(log_prob.sum() if weights is None else weights @ log_prob), counts
+
+
+def encoded(model: HMM, data: Sequences | SequenceParts) -> Sequences | SequenceParts:
+    """The data in the symbols of a model; parts have to have them."""
+    if isinstance(data, SequenceParts):
+        return data.in_terms_of(model.vocabulary, model.n_symbols)
+    return model.encode(data)
+
+
+def log_likelihood(model: HMM, data: Sequences | SequenceParts) -> float:
+    """log P of all sequences."""
+    return float(data.map_sum(_log_likelihood, model))
+
+
+def _log_likelihood(data: Sequences, model: HMM) -> float:
+    return model.log_likelihood(data)
 
 
 class LawOfWindows(Protocol):

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.counting import checked_weights
 from cohmm.evidence.triples import MOST_SYMBOLS, Triples, triple_counts
@@ -28,7 +29,13 @@ from cohmm.learn.run import Record, learner
 from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
 from cohmm.learn.sequences.em_step import ALL, PseudoCounts
 from cohmm.learn.sequences.labels import Labels
-from cohmm.learn.sequences.likelihood import SequenceLikelihood, WindowLikelihood, visits
+from cohmm.learn.sequences.likelihood import (
+    SequenceLikelihood,
+    WindowLikelihood,
+    encoded,
+    log_likelihood,
+    visits,
+)
 from cohmm.learn.sequences.shrinkage import MAX_ITER as SHRINKING
 from cohmm.learn.sequences.shrinkage import shrunk
 from cohmm.learn.sequences.square_roots import sample_windows
@@ -80,7 +87,7 @@ class RefinedFit(Fit):
 @learner
 def refine(
     model: HMM,
-    data: Sequences,
+    data: Sequences | SequenceParts,
     *,
     triples: Triples | None = None,
     weights: Any = None,
@@ -101,7 +108,7 @@ def refine(
     ----------
     model : HMM
         The start, such as the pair estimate; an entry that is zero stays zero.
-    data : Sequences
+    data : Sequences or SequenceParts
         The evidence.
     triples : Triples, optional
         Its triples, where they have been counted already.
@@ -145,7 +152,7 @@ def refine(
     True
     """
     needs_sequences(data, "refine")
-    data = model.encode(data)
+    data = encoded(model, data)
     if triples is not None and not isinstance(triples, Triples):
         raise ValueError(f"triples must be Triples, as count_triples(X) gives, not {triples!r}")
     if triples is not None and (triples.n_symbols, triples.vocabulary) != (
@@ -157,7 +164,11 @@ def refine(
     check_choice((True, False), as_given=as_given)
     if prior is not None and not isinstance(prior, PseudoCounts):
         raise ValueError(f"prior must be PseudoCounts, not {prior!r}")
-    labels = None if states is None else Labels.of(data, states, model.n_components)
+    if isinstance(data, SequenceParts) and not (states is weights is None):
+        raise ValueError("weights and known states are for data in memory, not for parts of it")
+    labels = None
+    if states is not None and isinstance(data, Sequences):
+        labels = Labels.of(data, states, model.n_components)
     weights = None if weights is None else checked_weights(weights, data.lengths)
     rng = generator(random_state)
     record = Record(callback)
@@ -184,7 +195,7 @@ def refine(
         start, window_passes = _by_windows(opened(model), visited, data, triples, target)
     weight = weight_of(sparsity, start, n) if window_passes or sparsity != "auto" else 0.0
     sparse = target.prior._replace(emissions=zeros_preferred(weight, model, n))
-    if start is not model and start.log_likelihood(data) < n * first.log_likelihood:
+    if start is not model and log_likelihood(start, data) < n * first.log_likelihood:
         start = model
     climbed = ascend(
         target._replace(prior=sparse),
@@ -196,12 +207,11 @@ def refine(
     )
     refined = climbed.model
     if smoothing > 0:
-        seen = data.symbols[data.symbols >= 0]
         refined = shrunk(
             refined,
             likelihood,
             n,
-            np.bincount(seen, minlength=model.n_symbols).astype(np.float64),
+            data.symbol_counts.astype(np.float64),
             target.prior,
             weight=smoothing,
             max_iter=1 if weight > 0 else SHRINKING,  # more would fill the zeros again
@@ -210,7 +220,7 @@ def refine(
             learned=learned,
         )
     gained = (
-        refined.log_likelihood(data) / n
+        log_likelihood(refined, data) / n
         if weights is labels is None
         else likelihood.expected(refined).log_likelihood
     )
@@ -243,11 +253,15 @@ def worthwhile(n_symbols: int, n_components: int) -> bool:
 
 
 def _by_windows(
-    model: HMM, visited: Floats, data: Sequences, triples: Triples | None, target: Target
+    model: HMM,
+    visited: Floats,
+    data: Sequences | SequenceParts,
+    triples: Triples | None,
+    target: Target,
 ) -> tuple[HMM, int]:
     """Stage 1, if the triples are few beside the symbols; the model, and the passes made."""
     if triples is None and model.n_symbols <= MOST_SYMBOLS:
-        triples = triple_counts(data)
+        triples = data.map_sum(triple_counts)
     if triples is None or not 0 < len(triples.counts) < MOST_DISTINCT * target.units:
         return model, 0
     # No sparsity yet: zeros that are preferred too early are not left again.

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.sequences.em_step import ALL, tables
@@ -194,18 +195,20 @@ def n_windows(parameters: int) -> int:
     return min(WINDOWS // 2, MOST_SCORES // parameters, int((MOST_PRODUCTS / parameters) ** 0.5))
 
 
-def sample_windows(data: Sequences, n_parameters: int, rng: np.random.Generator) -> Ints:
+def sample_windows(
+    data: Sequences | SequenceParts, n_parameters: int, rng: np.random.Generator
+) -> Ints:
     """Some windows of three symbols from the data, (n, 3), with nothing missing.
 
     Of two or one where no sequence is longer.
     """
     most = n_windows(n_parameters)
-    width = min(WINDOW, int(np.diff(data.offsets).max(initial=0)))
+    width = min(WINDOW, data.longest)
     if width == 0:
         return np.zeros((0, WINDOW), np.int64)
-    places = rng.integers(0, len(data.symbols) - width + 1, 4 * most)
-    ends = data.offsets[np.searchsorted(data.offsets, places, side="right")]
-    windows = data.symbols[places[places + width <= ends, None] + np.arange(width)]
+    places = rng.integers(0, data.n_observations - width + 1, 4 * most)
+    spans = data.spans(places, places + width)
+    windows = spans.symbols[np.repeat(spans.lengths == width, spans.lengths)].reshape(-1, width)
     return np.asarray(windows[(windows >= 0).all(axis=1)][:most], np.int64)
 
 

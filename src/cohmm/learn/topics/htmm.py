@@ -17,8 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
+from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
@@ -44,7 +43,7 @@ from cohmm.model.hmm import HMM
 
 @learner
 def htmm(
-    documents: Documents,
+    documents: Documents | DocumentParts,
     n_components: States,
     *,
     lags: Iterable[int] | int = range(1, 6),
@@ -63,7 +62,7 @@ def htmm(
 
     Parameters
     ----------
-    documents : Documents
+    documents : Documents or DocumentParts
         The corpus.
     n_components : int or "auto"
         Number of topics; "auto": as many as stand out from the noise.
@@ -157,7 +156,7 @@ def with_chain(fit: TopicFit, documents: Documents, transitions: Any = None) -> 
     corpus' transitions, where not given, are `sticky_transitions`.
     """
     topics = Topics.of(fit.components.T, fit.prevalence, SWITCH, fit.prior)
-    switch = settled_switch(documents, topics, np.ones(len(documents)))
+    switch = settled_switch(documents, topics, None)
     if transitions is None:
         transitions = sticky_transitions(fit.prevalence, switch)
     return HTMMFit(

@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
 from cohmm.kernels import sticky_chains, sticky_moves
 from cohmm.kernels.compiled import Floats, Part
 from cohmm.kernels.threads import run
+
+Data = Documents | DocumentParts
 
 SWITCH = 0.5  # the rate that learning begins with
 SWEEPS = 3  # of EM over a document, for its own proportions
@@ -58,10 +61,10 @@ def chain_prior(prevalence: Floats) -> Floats:
     return PRIOR_DRAWS * prevalence
 
 
-def checked_weights(documents: Documents, weights: Any) -> Floats:
-    """One weight per document; `count_documents` has the same rules."""
+def checked_weights(documents: Data, weights: Any) -> Floats | None:
+    """One weight per document, or None; `count_documents` has the same rules."""
     if weights is None:
-        return np.ones(len(documents))
+        return None
     weights = np.asarray(weights, np.float64)
     if weights.shape != (len(documents),) or not (weights >= 0).all() or not weights.any():
         raise ValueError(
@@ -123,9 +126,9 @@ class Counted(NamedTuple):
 
 
 def expected_counts(
-    documents: Documents,
+    documents: Data,
     topics: Topics,
-    weights: Floats,
+    weights: Floats | None,
     *,
     sweeps: int = SWEEPS,
     proportions: Floats | None = None,
@@ -134,6 +137,18 @@ def expected_counts(
 
     Documents begin at the prior, or at ``proportions``, (D, K), which are kept up to date.
     """
+    counted: Counted = documents.map_sum(_counted, topics, weights, sweeps, proportions)
+    return counted
+
+
+def _counted(
+    documents: Documents,
+    topics: Topics,
+    weights: Floats | None,
+    sweeps: int,
+    proportions: Floats | None,
+) -> Counted:
+    weights = np.ones(len(documents)) if weights is None else weights
     prior = topics.prior
 
     def task(first: int, last: int) -> tuple[Floats, Floats]:
@@ -158,6 +173,8 @@ def expected_counts(
         return words, totals
 
     parts = run(task, _groups(documents, topics.emission.size))
+    if not parts:  # a part of more, without documents
+        return Counted(np.zeros(topics.emission.shape), 0.0, 0.0, 0.0, 0.0)
     words, totals = parts[0]
     for more, also in parts[1:]:
         words += more
@@ -179,11 +196,18 @@ def _groups(documents: Documents, size: int) -> list[Part]:
     return parts_of(documents, max(least, min(most, ROOM // size)))
 
 
-def corpus_transitions(documents: Documents, topics: Topics, weights: Floats) -> Floats:
+def corpus_transitions(documents: Data, topics: Topics, weights: Floats | None) -> Floats:
     """From which topic to which the words go, as the documents' own chains expect it, (K, K).
 
     A topic that next to no word has goes on as in a document like the corpus.
     """
+    moves = PRIOR_MOVES * sticky_transitions(topics.prevalence, topics.switch)
+    moves = moves + documents.map_sum(_moves, topics, weights)
+    return np.asarray(moves / moves.sum(axis=1, keepdims=True))
+
+
+def _moves(documents: Documents, topics: Topics, weights: Floats | None) -> Floats:
+    weights = np.ones(len(documents)) if weights is None else weights
 
     def task(first: int, last: int) -> Floats:
         moves = np.zeros((len(topics.prior), len(topics.prior)))
@@ -200,19 +224,17 @@ def corpus_transitions(documents: Documents, topics: Topics, weights: Floats) ->
         )
         return moves
 
-    moves = PRIOR_MOVES * sticky_transitions(topics.prevalence, topics.switch)
-    for part in run(task, _groups(documents, len(moves) ** 2)):
-        moves += part
-    return np.asarray(moves / moves.sum(axis=1, keepdims=True))
+    size = len(topics.prior) ** 2
+    return np.asarray(sum(run(task, _groups(documents, size)), np.zeros((len(topics.prior),) * 2)))
 
 
-def settled_switch(documents: Documents, topics: Topics, weights: Floats) -> float:
+def settled_switch(documents: Data, topics: Topics, weights: Floats | None) -> float:
     """The rate of switching that these topics have, from some of the documents.
 
     The rate moves slowly from pass to pass: here M stays as it is, and passes are cheap.
     """
-    chosen = documents.some(SAMPLE, weights > 0)
-    some, weighing = documents.select(chosen), weights[chosen]
+    chosen = documents.some(SAMPLE, True if weights is None else weights > 0)
+    some, weighing = documents.select(chosen), None if weights is None else weights[chosen]
     proportions = np.repeat(topics.prior[None] / topics.prior.sum(), len(some), axis=0)
     sweeps = FIRST_SWEEPS  # documents first: while they have the corpus' topics, all keep theirs
     for _ in range(SETTLING):

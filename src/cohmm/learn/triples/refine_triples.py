@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.triples import MOST_SYMBOLS, triple_counts
 from cohmm.learn.fit import Callback
+from cohmm.learn.sequences.likelihood import encoded
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.learn.sequences.zeros import opened
 from cohmm.learn.triples.window_ml import MAX_ITER, maximum_likelihood
@@ -25,7 +27,7 @@ WORTHWHILE = 4e8  # distinct triples times K: about a minute of one core
 
 def refine_triples(
     model: HMM,
-    data: Sequences,
+    data: Sequences | SequenceParts,
     *,
     sparsity: float | Literal["auto"] = 0.0,
     smoothing: float = 0.1,
@@ -44,7 +46,7 @@ def refine_triples(
     >>> refine_triples(rough, data, random_state=0).model.distance(truth).emission < 0.1
     True
     """
-    triples = triple_counts(model.encode(data))
+    triples = encoded(model, data).map_sum(triple_counts)
     fit, weight = maximum_likelihood(
         triples,
         opened(model),

@@ -1,0 +1,273 @@
+"""Partitions of Dask's collections, or of files, worked on by Dask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import dask
+import numpy as np
+import pyarrow as pa
+from dask.delayed import Delayed, delayed
+
+from cohmm.data.elsewhere import Elsewhere, EngineError, Failed, add_all, on_part, watched
+from cohmm.data.values import shown
+from cohmm.distributed.files import FilePart
+from cohmm.distributed.partitions import (
+    Engine,
+    Partitions,
+    Rows,
+    as_elements,
+    chosen_column,
+    grouped,
+    on_rows,
+)
+
+FAN_IN = 8  # values that one task adds up
+AHEAD = 16  # tables that are computed before they are asked for
+PLACE = "cohmm: place"  # where a row stands, while rows are brought together
+GONE = (
+    "the Dask cluster could not finish: its scheduler is gone, or workers died or ran out of memory"
+)
+LOST = (
+    "KilledWorker",
+    "CommClosedError",
+    "CancelledError",
+    "FutureCancelledError",
+    "FuturesCancelledError",
+    "NoWorkerError",
+    "ClosedClientError",
+)
+LARGE = "distributed.admin.large-graph-warning-threshold"
+
+
+class DaskEngine(Engine):
+    """Parts that Dask computes.
+
+    Parameters
+    ----------
+    parts : list of Delayed
+        What each part is.
+    client : dask.distributed.Client or None
+        Who computes; None: the current one, or this process.
+    meta : DataFrame or None
+        The keys of the answers, without rows, where these are a DataFrame and not a Bag.
+    places : list of str or None
+        What each part is called in messages.
+    """
+
+    def __init__(
+        self,
+        parts: list[Delayed],
+        client: Any = None,
+        meta: Any = None,
+        places: list[str] | None = None,
+    ) -> None:
+        self.parts = parts
+        self.client = client
+        self.meta = meta
+        self.places = places
+        self.n_partitions = len(parts)
+
+    def place(self, number: int) -> str:
+        """Which part this is, in words for an error message."""
+        return super().place(number) if self.places is None else self.places[number]
+
+    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Elsewhere:
+        """What workers keep: if one dies, its parts are made again from the collection."""
+        shared = _as_task(broadcast)
+        parts = [
+            delayed(on_part)(function, number, part, shared, numbered=True)
+            for number, part in enumerate(self.parts)
+        ]
+        with self._computing():
+            kept = _seen(list(dask.persist(*parts)))
+        return DaskEngine(kept, self.client, None, self.places)
+
+    def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
+        shared = _as_task(broadcast)
+        found = [
+            delayed(on_part)(function, number, part, shared)
+            for number, part in enumerate(self.parts)
+        ]
+        with self._computing():
+            found = _seen(found)
+        while len(found) > 1:
+            found = [delayed(add_all)(found[i : i + FAN_IN]) for i in range(0, len(found), FAN_IN)]
+        with self._computing():
+            return dask.compute(found[0])[0]
+
+    def answers(self, function: Callable[[Rows], pa.Table], schema: pa.Schema | None) -> Any:
+        """A DataFrame for a DataFrame, where the schema is known; else a Bag."""
+        if self.meta is None or schema is None:
+            from dask.bag import from_delayed
+
+            return from_delayed([delayed(_elements)(function, part) for part in self.parts])
+        from dask.dataframe import from_delayed as frame_from_delayed
+
+        meta = self.meta.join(schema.empty_table().to_pandas())
+        frames = [delayed(_frame)(function, part) for part in self.parts]
+        return frame_from_delayed(frames, meta=meta, verify_meta=False)
+
+    def tables(self, function: Callable[[Rows], pa.Table]) -> Iterator[pa.Table]:
+        """One per part, in order: some are computed ahead."""
+        waiting: list[Any] = []
+        tasks = [delayed(on_rows)(function, part) for part in self.parts]
+        with self._computing():
+            for number in range(len(tasks)):
+                waiting += dask.persist(*tasks[number + len(waiting) : number + AHEAD])
+                yield dask.compute(waiting.pop(0))[0]
+
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        with (
+            dask.config.set({LARGE: "1 TB"}),  # models travel with their tasks, by intention
+            nullcontext() if self.client is None else self.client.as_current(),
+        ):
+            try:
+                yield
+            except Exception as error:
+                if _is_of_cluster(error):
+                    raise EngineError(f"{GONE} ({_in_short(error)})") from error
+                raise
+
+
+def from_collection(
+    collection: Any, column: str | None, group: str | None, order: str | None, client: Any
+) -> Partitions:
+    """Partitions of a Bag, an Array or a DataFrame."""
+    kind = type(collection).__name__
+    if kind == "DataFrame":
+        return from_dataframe(collection, column, group, order, client)
+    given = [name for name in (column, group, order) if name is not None]
+    if given:
+        raise ValueError(f"{shown(given[0])} is the column of a frame: a Dask {kind} has none")
+    if kind == "Bag":
+        parts = collection.to_delayed()
+    elif kind == "Array":
+        parts = _blocks(collection)
+    else:
+        raise ValueError(f"a Dask {kind} is no Bag, DataFrame or Array: give one of these")
+    return Partitions(DaskEngine([delayed(_as_rows)(part) for part in parts], client))
+
+
+def from_dataframe(
+    frame: Any, column: str | None, group: str | None, order: str | None, client: Any
+) -> Partitions:
+    """Partitions of a DataFrame; rows of a group are brought together where they may not be."""
+    if group is not None and frame.index.name == group and frame.known_divisions:
+        frame, together = frame.reset_index(), True
+    else:
+        together = group in {
+            name for names in frame.unique_partition_mapping_columns_from_shuffle for name in names
+        }
+    column = chosen_column(frame.columns, column, group, order)
+    frame = frame[[name for name in (column, group, order) if name is not None]]
+    if group is not None and not together:
+        if order is None:
+            frame = frame.map_partitions(_with_places, meta=_with_places(frame._meta))
+            order = PLACE
+        frame = frame.shuffle(on=group)
+    parts = [delayed(_grouped)(part, column, group, order) for part in frame.to_delayed()]
+    meta = frame._meta[[group] if group else []].reset_index(drop=True)
+    return Partitions(DaskEngine(parts, client, meta), group)
+
+
+def from_file_parts(
+    parts: list[FilePart], column: str | None, group: str | None, order: str | None, client: Any
+) -> Partitions:
+    """Partitions of files that workers read: they must see them under the same paths."""
+    if group is None:
+        rows = [delayed(_rows_of_file)(part, column) for part in parts]
+        return Partitions(DaskEngine(rows, client, None, [part.place for part in parts]))
+    from dask.dataframe import from_map
+
+    frame = from_map(_frame_of_file, parts, columns=(column, group, order))
+    return from_dataframe(frame, column, group, order, client)
+
+
+def _rows_of_file(part: FilePart, column: str | None) -> Rows | Failed:
+    return part.rows(column, None, None)
+
+
+def _frame_of_file(part: FilePart, columns: tuple[str | None, ...]) -> Any:
+    return part.table(columns).to_pandas()
+
+
+def _blocks(array: Any) -> list[Delayed]:
+    """The rows of an array, in blocks of whole rows."""
+    if array.ndim == 2 and array.shape[1] != 1:
+        if array.numblocks[1] > 1:
+            array = array.rechunk({1: -1})
+        return list(array.to_delayed().ravel())
+    if array.ndim > 2:
+        raise ValueError(f"an array has a row per sequence, not the shape {array.shape}")
+    if array.numblocks[0] > 1:
+        raise ValueError(
+            f"this array is one sequence in {array.numblocks[0]} blocks, which would be cut at "
+            "their ends: give one sequence per row, or a DataFrame with group=, or rechunk it to "
+            "one block"
+        )
+    return [delayed(_one_row)(block) for block in array.to_delayed().ravel()]
+
+
+def _as_task(broadcast: tuple[Any, ...]) -> Delayed:
+    """What is sent to all: a task as well, so that no worker has the only copy."""
+    return delayed(_itself)(delayed(broadcast, traverse=False, pure=False))
+
+
+def _seen(tasks: list[Delayed]) -> list[Delayed]:
+    """The same tasks; if somebody looks on, they are told of each that is done."""
+    watcher = watched()
+    if watcher is None:
+        return tasks
+    tasks = list(dask.persist(*tasks))
+    try:
+        from distributed import as_completed, futures_of
+    except ImportError:  # this process has computed all of them
+        return tasks
+    for done, _ in enumerate(as_completed(futures_of(tasks)), 1):
+        watcher(done, len(tasks))
+    return tasks
+
+
+def _is_of_cluster(error: Exception) -> bool:
+    """Whether it is the cluster that failed, not what was asked of it."""
+    return type(error).__name__ in LOST or isinstance(error, (OSError, TimeoutError))
+
+
+def _in_short(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:100]}"
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _as_rows(values: Any) -> Rows:
+    return Rows(values if isinstance(values, np.ndarray) else list(values))
+
+
+def _one_row(block: np.ndarray) -> np.ndarray:
+    return np.asarray(block).reshape(1, -1)
+
+
+def _with_places(frame: Any, partition_info: Any = None) -> Any:
+    number = 0 if partition_info is None else partition_info["number"]
+    return frame.assign(**{PLACE: (np.int64(number) << 40) + np.arange(len(frame))})
+
+
+def _grouped(frame: Any, column: str, group: str | None, order: str | None) -> Rows | Failed:
+    try:
+        return grouped(pa.Table.from_pandas(frame, preserve_index=False), column, group, order)
+    except (ValueError, pa.ArrowException) as error:
+        return Failed(-1, ValueError(str(error)))
+
+
+def _elements(function: Callable[[Rows], pa.Table], rows: Rows) -> list[Any]:
+    return as_elements(on_rows(function, rows))
+
+
+def _frame(function: Callable[[Rows], pa.Table], rows: Rows) -> Any:
+    return on_rows(function, rows).to_pandas()

@@ -1,0 +1,232 @@
+"""Partitions of files: blocks of lines, groups of Parquet rows, or files as they are."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+from pyarrow import csv, json, parquet
+
+from cohmm.data.elsewhere import Elsewhere, Failed, add_all, in_turn, placed
+from cohmm.data.readers.source import Source, find_sources
+from cohmm.distributed.mapped import Mapped
+from cohmm.distributed.partitions import (
+    Engine,
+    Partitions,
+    Rows,
+    chosen_column,
+    grouped,
+    on_rows,
+)
+from cohmm.kernels.threads import n_threads
+
+BLOCK = 2**26  # bytes of text in a partition, or of Parquet
+WILD = "*?["
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """Some of a file: bytes of text, row groups of Parquet, or all of it."""
+
+    source: Source
+    first: int = 0
+    last: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it is, in words for an error message."""
+        if self.first == 0 and self.last is None:
+            return self.source.name
+        what = "row groups" if self.source.format == "parquet" else "bytes"
+        return f"{self.source.name}, {what} {self.first:,} to {self.last:,}"
+
+    def table(self, columns: tuple[str | None, ...]) -> pa.Table:
+        """The columns that are asked for, the first by default the only one."""
+        source = self.source
+        if source.format == "text":
+            if any(columns):
+                raise ValueError("text has no columns: leave out column, group and order")
+            return pa.table({"line": pa.array(self._lines(), pa.large_string())})
+        if source.format == "parquet":
+            file = parquet.ParquetFile(source.path)
+            names = _names(file.schema_arrow.names, columns)
+            groups = range(self.first, file.num_row_groups if self.last is None else self.last)
+            return file.read_row_groups(list(groups), columns=names)
+        with source.binary() as stream:
+            if source.format == "jsonl":
+                table = json.read_json(stream)
+            else:
+                delimiter = "\t" if source.format == "tsv" else ","
+                table = csv.read_csv(stream, parse_options=csv.ParseOptions(delimiter=delimiter))
+        return table.select(_names(table.column_names, columns))
+
+    def rows(self, column: str | None, group: str | None, order: str | None) -> Rows | Failed:
+        """Rows, one per sequence or document; `Failed` where it cannot be read."""
+        try:
+            table = self.table((column, group, order))
+            return grouped(table, table.column_names[0], group, order)
+        except (ValueError, OSError, pa.ArrowException) as error:
+            return Failed(-1, ValueError(" ".join(str(error).split())))
+
+    def _lines(self) -> list[str]:
+        """Lines that begin in these bytes."""
+        with self.source.binary() as stream:
+            data = _all_of(stream) if self.last is None else self._block()
+        try:
+            text = data.decode("utf-8-sig" if self.first == 0 else "utf-8")
+        except UnicodeDecodeError as error:
+            place = self.first + error.start
+            raise ValueError(
+                f"this is not UTF-8 text: byte {place} is 0x{data[error.start]:02x}"
+            ) from None
+        lines = text.split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        return [line.removesuffix("\r") for line in lines]
+
+    def _block(self) -> bytes:
+        """From the first line that begins at ``first`` or later to the end of the last one."""
+        assert self.last is not None
+        with open(cast(Path, self.source.path), "rb") as file:
+            if self.first:
+                file.seek(self.first - 1)
+                file.readline()
+            start = file.tell()
+            if start >= self.last:
+                return b""
+            data = file.read(self.last - start)
+            return data if data.endswith(b"\n") else data + file.readline()
+
+
+def _all_of(stream: Any) -> bytes:
+    blocks = []
+    while block := bytes(stream.read(2**20)):
+        blocks.append(block)
+    return b"".join(blocks)
+
+
+def _names(names: list[str], columns: tuple[str | None, ...]) -> list[str]:
+    column, group, order = columns
+    wanted = (chosen_column(names, column, group, order), group, order)
+    return list(dict.fromkeys(name for name in wanted if name is not None))
+
+
+def from_files(
+    paths: Any,
+    column: str | None,
+    group: str | None,
+    order: str | None,
+    client: Any,
+    block: int | None = None,
+) -> Partitions:
+    """Partitions of files, for this process or for the workers of a client of Dask."""
+    sources = find_sources(_expanded(paths))
+    parts = [part for source in sources for part in _parts_of(source, block or BLOCK)]
+    if client is not None:
+        from cohmm.distributed.dask import from_file_parts
+
+        return from_file_parts(parts, column, group, order, client)
+    return Partitions(LocalEngine(parts, (column, group, order)), group)
+
+
+def _expanded(paths: Any) -> list[str]:
+    """Paths without wildcards."""
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    found = []
+    for path in map(os.fspath, given):
+        if os.path.exists(path) or not any(sign in path for sign in WILD):
+            found.append(path)
+            continue
+        matching = sorted(glob.glob(path, recursive=True))
+        if not matching:
+            raise ValueError(f"{path}: no file has such a name")
+        found += matching
+    return found
+
+
+def _parts_of(source: Source, block: int) -> Iterator[FilePart]:
+    size = source.n_bytes
+    if size is None:
+        raise source.error("partitions are read more than once: give a file")
+    if source.format == "parquet" and source.codec is None:
+        yield from _row_groups(source, block)
+    elif source.format == "text" and source.codec is None and size > block:
+        n = -(-size // block)
+        cuts = [size * i // n for i in range(n + 1)]
+        for first, last in pairwise(cuts):
+            yield FilePart(source, first, last)
+    else:
+        yield FilePart(source)
+
+
+def _row_groups(source: Source, block: int) -> Iterator[FilePart]:
+    """Row groups that together have about a block of bytes."""
+    try:
+        data = parquet.read_metadata(source.path)
+    except (OSError, pa.ArrowException) as error:
+        raise source.error(f"this is no Parquet file: {error}") from None
+    first, size = 0, 0
+    for i in range(data.num_row_groups):
+        size += data.row_group(i).total_byte_size
+        if size >= block or i == data.num_row_groups - 1:
+            yield FilePart(source, first, i + 1)
+            first, size = i + 1, 0
+
+
+class LocalEngine(Engine):
+    """Files that this process reads, one part after the other.
+
+    With groups all files are one part: their rows are held in memory while they are sorted.
+    """
+
+    def __init__(
+        self, parts: list[FilePart], columns: tuple[str | None, str | None, str | None]
+    ) -> None:
+        self._files = parts
+        self._columns = columns
+        self.n_partitions = len(parts) if columns[1] is None else 1
+
+    def _rows(self) -> Iterator[Rows | Failed]:
+        column, group, order = self._columns
+        if group is None:
+            for part in self._files:
+                yield part.rows(column, group, order)
+            return
+        try:
+            tables = [part.table(self._columns) for part in self._files]
+            table = pa.concat_tables(tables, promote_options="permissive")
+            yield grouped(table, table.column_names[0], group, order)
+        except (ValueError, OSError, pa.ArrowException) as error:
+            yield Failed(-1, ValueError(" ".join(str(error).split())))
+
+    def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
+        return add_all(in_turn(function, self._rows(), self.n_partitions, broadcast))
+
+    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Elsewhere:
+        """In files that are mapped into memory, and removed with what is kept."""
+        made = in_turn(function, self._rows(), self.n_partitions, broadcast, numbered=True)
+        return Mapped.of(made, self.place)
+
+    def answers(
+        self, function: Callable[[Rows], pa.Table], schema: pa.Schema | None
+    ) -> Iterator[pa.Table]:
+        """Tables, one per part, as they are asked for."""
+        return self.tables(function)
+
+    def tables(self, function: Callable[[Rows], pa.Table]) -> Iterator[pa.Table]:
+        """One per part, in order."""
+        for number, rows in enumerate(self._rows()):
+            try:
+                yield on_rows(function, rows, n_threads())
+            except ValueError as error:
+                raise placed(error, self.place(number)) from None
+
+    def place(self, number: int) -> str:
+        """The file, and what of it."""
+        return self._files[number].place if self._columns[1] is None else "the files"

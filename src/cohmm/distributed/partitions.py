@@ -1,0 +1,234 @@
+"""Partitions: data that is elsewhere, whichever engine holds it."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cohmm.data.elsewhere import Elsewhere, Failed
+from cohmm.data.values import listed, shown
+from cohmm.kernels.threads import threads
+
+VALUE = "value"  # the column of answers that have no names
+
+
+class Rows(NamedTuple):
+    """A partition, one row per sequence or document; ``keys`` are the groups, where there are."""
+
+    values: Any
+    keys: pa.Array | None = None
+
+
+class Engine(Elsewhere):
+    """Parts that are `Rows`, held by something that can work on all of them."""
+
+    n_partitions: int
+
+    @abstractmethod
+    def answers(self, function: Callable[[Rows], pa.Table], schema: pa.Schema | None) -> Any:
+        """A collection, not computed yet, of the rows of ``function(Rows)``.
+
+        ``schema`` is that of the table without keys, where it is known.
+        """
+
+    def tables(self, function: Callable[[Rows], pa.Table]) -> Iterator[pa.Table]:
+        """The tables of ``function(Rows)``, in the order of the parts, as they are computed."""
+        raise NotImplementedError
+
+
+class Partitions(Elsewhere):
+    """Data in partitions of a Dask or Spark collection, or of files.
+
+    Whatever learns takes it in place of data in memory; whatever answers gives a collection of
+    the same engine.  Nothing is read before it is needed.
+    """
+
+    def __init__(self, engine: Engine, group: str | None = None) -> None:
+        self._engine = engine
+        self.group = group
+
+    @staticmethod
+    def of(
+        collection: Any,
+        column: str | None = None,
+        group: str | None = None,
+        order: str | None = None,
+        *,
+        client: Any = None,
+        block: int | None = None,
+    ) -> Partitions:
+        """Partitions of ``collection``.
+
+        Parameters
+        ----------
+        collection : Dask Bag, DataFrame or Array, Spark DataFrame, path or list of paths
+            An element of a Bag, a row of a two-dimensional Array, or a row of ``column`` is a
+            sequence or a document, as whoever reads it expects.  Paths may have wildcards.
+        column : str, optional
+            The column of a frame or of files; default: the only one.
+        group : str, optional
+            Rows are symbols, and those with the same value in this column are a sequence, in
+            whichever partitions they are.
+        order : str, optional
+            The column that puts the rows of a group in order; default: as they stand.
+        client : dask.distributed.Client, optional
+            Who works on files, or on a Dask collection; default: for files this process, for a
+            collection Dask's own choice.
+        block : int, optional
+            Bytes of text, or of Parquet, in a partition of a file; default: 64 MB.
+
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "weather.txt")
+        >>> _ = path.write_text("sun rain\\nrain rain sun\\n")
+        >>> Partitions.of(path).map_sum(len)
+        2
+        """
+        if order is not None and group is None:
+            raise ValueError(
+                f"order={shown(order)} is that of the rows of a group: say which (group=)"
+            )
+        engine = type(collection).__module__.split(".")[0]
+        if engine in ("dask", "dask_expr"):
+            from cohmm.distributed.dask import from_collection
+
+            return from_collection(collection, column, group, order, client)
+        if engine == "pyspark":
+            from cohmm.distributed.spark import from_frame
+
+            if client is not None:
+                raise ValueError("client is one of Dask: a Spark DataFrame has its own session")
+            return from_frame(collection, column, group, order)
+        if _are_paths(collection):
+            from cohmm.distributed.files import from_files
+
+            return from_files(collection, column, group, order, client, block)
+        raise ValueError(
+            "partitions are those of a Dask Bag, DataFrame or Array, of a Spark DataFrame or of "
+            f"files, not of a {type(collection).__name__}; data in memory needs no partitions"
+        )
+
+    @property
+    def n_partitions(self) -> int:
+        """How many partitions there are."""
+        return self._engine.n_partitions
+
+    def map_rows(self, function: Callable[[Any], Any], schema: pa.Schema | None = None) -> Any:
+        """What ``function`` makes of the rows of each partition, as a collection of the engine.
+
+        Nothing is computed yet.  ``function`` gets a column of rows, and gives one answer for each
+        of them: a list, or a pyarrow table, whose ``schema`` an engine may want to know before.
+        With groups their keys come first.
+        """
+        return self._engine.answers(partial(answered, function, self.group, schema), schema)
+
+    def tables(self, function: Callable[[Any], Any], schema: pa.Schema) -> Iterator[pa.Table]:
+        """As `map_rows`, computed, a table per partition: of files, and of Dask's collections."""
+        return self._engine.tables(partial(answered, function, self.group, schema))
+
+    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Elsewhere:
+        """``function(number, rows, *broadcast)`` of every partition, kept by the workers."""
+        return self._engine.keep(_on_numbered_values, function, *broadcast)
+
+    def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
+        return self._engine._sum(_on_values, (function, *broadcast))
+
+    def place(self, number: int) -> str:
+        """Which partition this is, in words for an error message."""
+        return self._engine.place(number)
+
+
+def _are_paths(collection: Any) -> bool:
+    if isinstance(collection, (str, os.PathLike)):
+        return True
+    return (
+        isinstance(collection, (list, tuple))
+        and len(collection) > 0
+        and all(isinstance(path, (str, os.PathLike)) for path in collection)
+    )
+
+
+def _on_values(rows: Rows, function: Callable[..., Any], *broadcast: Any) -> Any:
+    return function(rows.values, *broadcast)
+
+
+def _on_numbered_values(
+    number: int, rows: Rows, function: Callable[..., Any], *broadcast: Any
+) -> Any:
+    return function(number, rows.values, *broadcast)
+
+
+def chosen_column(names: Iterable[str], column: str | None, *others: str | None) -> str:
+    """The column to read, if it is there."""
+    names = list(names)
+    left = [name for name in names if name not in others]
+    if column is None and len(left) == 1:
+        column = left[0]
+    if column is None:
+        raise ValueError(f"say which column to read (column=): there are {listed(names)}")
+    for name in (column, *others):
+        if name is not None and name not in names:
+            raise ValueError(f"there is no column {shown(name)}; there are {listed(names)}")
+    return column
+
+
+def grouped(table: pa.Table, column: str, group: str | None, order: str | None) -> Rows:
+    """Rows of a table as they are, or as one list per group, in the order of first appearance."""
+    if group is None:
+        return Rows(table[column].combine_chunks())
+    for name in (group, order):
+        if name is not None and table[name].null_count:
+            place = int(np.flatnonzero(table[name].is_null().to_numpy())[0])
+            raise ValueError(f"the column {shown(name)} is empty in row {place}")
+    keys = table[group].combine_chunks()
+    codes = keys.dictionary_encode().indices.to_numpy()
+    rows = np.arange(len(table)) if order is None else pc.sort_indices(table[order]).to_numpy()
+    rows = rows[np.argsort(codes[rows], kind="stable")]
+    lengths = np.bincount(codes)
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    values = table[column].combine_chunks().take(pa.array(rows))
+    return Rows(
+        pa.ListArray.from_arrays(pa.array(ends), values),
+        keys.dictionary_encode().dictionary,
+    )
+
+
+def answered(
+    function: Callable[[Any], Any], group: str | None, schema: pa.Schema | None, rows: Rows
+) -> pa.Table:
+    """What ``function`` gives for the rows of a partition, one row each, with their keys."""
+    found = function(rows.values)
+    if not isinstance(found, pa.Table):
+        found = pa.table({VALUE: pa.array(list(found))})
+    if schema is not None:
+        found = found.cast(schema)
+    if len(found) != len(rows.values):
+        raise ValueError(
+            f"the function gives {len(found)} answers for {len(rows.values)} rows: one each"
+        )
+    if rows.keys is None or group is None:
+        return found
+    return found.add_column(0, group, rows.keys)
+
+
+def on_rows(
+    function: Callable[[Rows], pa.Table], rows: Rows | Failed, n_threads: int = 1
+) -> pa.Table:
+    """``function(rows)``, with the threads that a worker has for it."""
+    if isinstance(rows, Failed):
+        raise rows.error
+    with threads(n_threads):
+        return function(rows)
+
+
+def as_elements(table: pa.Table) -> list[Any]:
+    """Rows of a table as elements of a Bag: plain values where there is one column."""
+    if table.num_columns == 1:
+        return list(table.column(0).to_pylist())
+    return list(table.to_pylist())

@@ -1,0 +1,274 @@
+"""Partitions of a Spark DataFrame, worked on by Spark.
+
+Only DataFrames and ``mapInArrow`` are used, which Spark Connect has as well.  A task makes one part
+of its partition, and gives back rows of a number and of pickled bytes: Spark carries them between
+processes, and nobody else reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cached_property, partial
+from typing import Any
+from uuid import uuid4
+from warnings import catch_warnings, filterwarnings
+from weakref import finalize
+
+import pyarrow as pa
+from pyspark import StorageLevel, TaskContext
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as sql
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import StructField, StructType
+
+from cohmm.data.elsewhere import Elsewhere, Failed, add_all, on_part
+from cohmm.data.values import shown
+from cohmm.distributed.batches import (
+    BEGINS,
+    BYTES,
+    KEY,
+    NUMBER,
+    ORDER,
+    PIECE,
+    SYMBOL,
+    Batches,
+    added,
+    lists,
+    packed,
+    plain,
+    unpacked,
+)
+from cohmm.distributed.partitions import Engine, Partitions, Rows, chosen_column, on_rows
+
+SENT = f"{NUMBER} int, {PIECE} int, {BYTES} binary"  # what tasks give
+FEW = 8  # parts whose values this process adds up by itself
+FIRST_ROWS = 20  # from which the schema of answers is learnt, where it is not given
+PLACE = "place"
+ABSENT = (
+    "Spark's workers cannot import this cohmm: install it for the Python that they run, which the "
+    "environment variable PYSPARK_PYTHON names"
+)
+
+
+class SparkParts(Elsewhere):
+    """Parts that Spark's tasks work on.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        Rows from which the parts are made.
+    parts : callable
+        The numbers and parts that a task makes of the rows of its partition.
+    n_partitions : int, optional
+        How many there are, where that is known.
+    """
+
+    def __init__(
+        self,
+        frame: DataFrame,
+        parts: Callable[[Batches], Iterator[tuple[int, Any]]],
+        n_partitions: int | None = None,
+    ) -> None:
+        self._frame = frame
+        self._parts = parts
+        self._known = n_partitions
+
+    def _mapped(
+        self, function: Callable[..., Any], broadcast: tuple[Any, ...], numbered: bool = False
+    ) -> DataFrame:
+        # The name makes every frame another one to Spark, which keeps equal ones once, and
+        # would drop all of them with the first.
+        work = partial(_work, uuid4().hex, self._parts, function, broadcast, numbered)
+        return _map_in_arrow(self._frame, work, SENT)
+
+    def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
+        values = self._mapped(function, broadcast)
+        if self._known is None or self._known > FEW:
+            together = values.repartition(sql.floor(sql.sqrt(NUMBER)))
+            values = _map_in_arrow(together.sortWithinPartitions(NUMBER, PIECE), added, SENT)
+        found = _fetched(values).sort_by([(NUMBER, "ascending"), (PIECE, "ascending")])
+        return add_all(value for _, value in unpacked(found.to_batches()))
+
+    def keep(self, function: Callable[..., Any], *broadcast: Any) -> SparkParts:
+        """What executors keep, in memory or on disk, until nobody here has it any more."""
+        frame = self._mapped(function, broadcast, numbered=True)
+        frame.persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            numbers = _fetched(frame.select(NUMBER))[NUMBER]
+        except BaseException:
+            _release(frame)
+            raise
+        kept = SparkParts(frame, unpacked, len(numbers.unique()))
+        finalize(kept, _release, frame).atexit = False
+        return kept
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Gone, ()  # so that a model which was fitted on a session can be pickled
+
+
+class Gone(Elsewhere):
+    """What parts are in another process than that of their session."""
+
+    def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
+        raise ValueError("the parts of this data were left with their Spark session: read it again")
+
+    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Elsewhere:
+        """Nothing that could be kept."""
+        return self
+
+
+class SparkEngine(SparkParts, Engine):
+    """The partitions of a DataFrame.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        What `_group_rows` gives, where there is a group, else one column.
+    rows : callable
+        The `Rows` that batches of it are.
+    group : str or None
+        What the keys are called in answers.
+    """
+
+    def __init__(
+        self, frame: DataFrame, rows: Callable[[Batches], Rows], group: str | None
+    ) -> None:
+        super().__init__(frame, partial(_one_part, rows))
+        self._rows = rows
+        self._group = group
+
+    @cached_property
+    def n_partitions(self) -> int:  # type: ignore[override]
+        """How many there are: Spark knows after a pass, where it chooses the number itself."""
+        return int(self._sum(lambda _: 1, ()))
+
+    def answers(self, function: Callable[[Rows], pa.Table], schema: pa.Schema | None) -> DataFrame:
+        """A DataFrame; without a schema the function is tried on the first rows, here."""
+        if schema is None:
+            known = from_arrow_schema(self._schema_of_first(function))
+        else:
+            known = from_arrow_schema(schema)
+            if self._group is not None:
+                key = StructField(self._group, self._frame.schema[KEY].dataType)
+                known = StructType([key, *known.fields])
+        answer = partial(_answer, self._parts, function, to_arrow_schema(known))
+        return _map_in_arrow(self._frame, answer, known)
+
+    def _schema_of_first(self, function: Callable[[Rows], pa.Table]) -> pa.Schema:
+        first = _fetched(self._frame.limit(FIRST_ROWS))
+        if not len(first):
+            raise ValueError("there are no rows, so the type of answers is unknown: give a schema")
+        schema = on_rows(function, self._rows(first.to_batches())).schema
+        for field in schema:
+            if "null" in str(field.type):
+                raise ValueError(
+                    f"the first rows do not tell the type of {shown(field.name)}, which is "
+                    f"{field.type} in their answers: give a schema"
+                )
+        return schema
+
+
+def from_frame(frame: Any, column: str | None, group: str | None, order: str | None) -> Partitions:
+    """Partitions of a Spark DataFrame."""
+    if not isinstance(frame, DataFrame):
+        raise ValueError(
+            f"a Spark {type(frame).__name__} is no DataFrame of pyspark.sql: give one "
+            "(toDF() of an RDD, to_spark() of a frame of pyspark.pandas)"
+        )
+    if frame.isStreaming:
+        raise ValueError("this DataFrame is a stream, which has no end: give its rows of some time")
+    column = chosen_column(frame.columns, column, group, order)
+    try:
+        if group is None:
+            frame = frame.select(_column(column).alias(SYMBOL))
+        else:
+            frame = _group_rows(frame, column, group, order)
+        schema = to_arrow_schema(frame.schema)
+    except PySparkException as error:
+        names = ", ".join(shown(name) for name in (column, group, order) if name is not None)
+        why = str(error).split("\n", 1)[0]
+        raise ValueError(f"Spark cannot give the rows of {names}: {why}") from None
+    rows = partial(lists, schema, group, order) if group else partial(plain, schema)
+    return Partitions(SparkEngine(frame, rows, group), group)
+
+
+def _column(name: str) -> Any:
+    return sql.col("`" + name.replace("`", "``") + "`")
+
+
+def _group_rows(frame: DataFrame, column: str, group: str, order: str | None) -> DataFrame:
+    """Rows of a group one after the other, in their order, each with whether it is the first.
+
+    A window wants the rows of a group in one partition, sorted: Spark moves them there only where
+    they are not.  Rows of the same order stay as they stand.
+    """
+    named = [_column(column).alias(SYMBOL), _column(group).alias(KEY)]
+    if order is not None:
+        named.append(_column(order).alias(ORDER))
+    frame = frame.select(*named, sql.monotonically_increasing_id().alias(PLACE))
+    sorting = [PLACE] if order is None else [ORDER, PLACE]
+    window = Window.partitionBy(KEY).orderBy(*sorting)
+    return frame.withColumn(BEGINS, sql.row_number().over(window) == 1).drop(PLACE)
+
+
+def _map_in_arrow(frame: DataFrame, function: Callable[..., Any], schema: Any) -> DataFrame:
+    with catch_warnings():  # pyspark warns of pandas 3, which takes no part in this
+        filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        return frame.mapInArrow(function, schema)
+
+
+def _fetched(frame: DataFrame) -> pa.Table:
+    try:
+        return frame.toArrow()
+    except PySparkException as error:
+        if "No module named 'cohmm" in str(error):
+            raise ValueError(ABSENT) from None
+        raise
+
+
+def _release(frame: DataFrame) -> None:
+    with suppress(Exception):  # the session may have ended, which releases all
+        frame.unpersist()
+
+
+# What tasks do, in the processes of the executors.
+
+
+def _work(
+    _: str,
+    parts: Callable[[Batches], Iterator[tuple[int, Any]]],
+    function: Callable[..., Any],
+    broadcast: tuple[Any, ...],
+    numbered: bool,
+    batches: Batches,
+) -> Iterator[pa.RecordBatch]:
+    n_threads = TaskContext.get().cpus()
+    for number, part in parts(batches):
+        yield from packed(number, on_part(function, number, part, broadcast, n_threads, numbered))
+
+
+def _answer(
+    parts: Callable[[Batches], Iterator[tuple[int, Any]]],
+    function: Callable[[Rows], pa.Table],
+    schema: pa.Schema,
+    batches: Batches,
+) -> Iterator[pa.RecordBatch]:
+    for number, rows in parts(batches):
+        try:
+            if isinstance(rows, Failed) or len(rows.values):
+                table = on_rows(function, rows, TaskContext.get().cpus())
+                yield from table.cast(schema).to_batches()
+        except ValueError as error:
+            raise ValueError(f"partition {number}: {error}") from error
+
+
+def _one_part(
+    rows: Callable[[Batches], Rows], batches: Batches
+) -> Iterator[tuple[int, Rows | Failed]]:
+    try:
+        part: Rows | Failed = rows(batches)
+    except (ValueError, pa.ArrowException) as error:
+        part = Failed(-1, ValueError(str(error)))
+    yield TaskContext.get().partitionId(), part
