@@ -92,6 +92,7 @@ def spark() -> Iterator[Callable[[Path], Partitions]]:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.memory", "4g")
         .config("spark.sql.files.openCostInBytes", str(2**30))  # a file is a partition
         .getOrCreate()

@@ -18,9 +18,9 @@ K = 3
 def sequences() -> list[list[str]]:
     """Sequences of labels, of many lengths, one of them of length one."""
     truth = random_hmm(12, K, stay=0.6, random_state=0)
-    symbols, _ = truth.sample(12_000, random_state=1)
+    symbols, _ = truth.sample(6_000, random_state=1)
     rng = np.random.default_rng(0)
-    cuts = np.sort(rng.choice(np.arange(2, len(symbols)), 150, replace=False))
+    cuts = np.sort(rng.choice(np.arange(2, len(symbols)), 80, replace=False))
     pieces = np.split(symbols, [1, *cuts])
     return [[f"s{code}" for code in piece] for piece in pieces]
 

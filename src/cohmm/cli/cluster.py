@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cohmm.data.files import Layout
     from cohmm.distributed import Partitions
 
+PATIENCE = "10s"  # for a scheduler to answer
 NEEDED = "needs Dask: pip install 'cohmm[dask]'"
 
 
@@ -36,7 +37,7 @@ def cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
     with parts_bar() as watcher, watching(watcher):
         if scheduler is not None:
             try:
-                client = Client(scheduler, timeout="10s")
+                client = Client(scheduler, timeout=PATIENCE)
             except (OSError, ValueError, ImportError) as error:
                 raise ValueError(
                     f"--scheduler {scheduler}: no scheduler answers there "

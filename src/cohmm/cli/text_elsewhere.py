@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cohmm.estimators.hidden_topics import HTMM
 
 LEAST_BLOCK = 2**20
+BLOCK_OF_A_WORKER = 2**24  # bytes of text: every worker has one in memory, with its words
 SHARE = 64  # a block of text is this share of the cap: its words take some times its size
 DOCUMENTS = 2**14  # whose shares are computed at a time
 
@@ -38,7 +39,8 @@ def texts_elsewhere(
             what = "standard input" if path == "-" else f"{path}, a folder"
             raise ValueError(f"{option} reads files with a document per line or row, not {what}")
     cap = as_bytes(memory)
-    block = files.BLOCK if cap is None else min(files.BLOCK, max(LEAST_BLOCK, cap // SHARE))
+    usual = files.BLOCK if client is None else BLOCK_OF_A_WORKER
+    block = usual if cap is None else min(usual, max(LEAST_BLOCK, cap // SHARE))
     return Partitions.of(inputs, column=column, client=client, block=block)
 
 
