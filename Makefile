@@ -49,10 +49,8 @@ $(ALL): pyproject.toml
 demo: $(CORE)
 	@$(BIN)/cohmm demo
 
-# One process more than there are cores: some tests wait for processes of their own.
-JOBS = $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1 ))
 test: lint browser java
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n auto
 
 # A browser for the tests of the report: Debian's own, where it may be installed.
 browser:
