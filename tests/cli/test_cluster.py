@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
@@ -76,6 +77,35 @@ def test_whole_numbers_too(scheduler: str, tmp_path: Path) -> None:
     result = run(app, ["count", str(path), "--integers", "--scheduler", scheduler, "-o", output])
     assert result.exit_code == 2
     assert "row 1 has a symbol that is no whole number" in result.stderr
+
+
+NUMBERS = [[7, 10, 7], [8, 7, 8, 10], [10, 10]]
+
+
+@pytest.mark.parametrize("kind", ["lists.parquet", "lists.jsonl", "lists.csv", "rows.csv"])
+@pytest.mark.parametrize("integers", [False, True])
+def test_numbers_are_labels_unless_asked_for_as_in_one_process(
+    scheduler: str, tmp_path: Path, kind: str, integers: bool
+) -> None:
+    path = tmp_path / kind
+    more = ["--column", "page"]
+    if kind == "lists.parquet":
+        pq.write_table(pa.table({"page": NUMBERS}), path)
+    elif kind == "lists.jsonl":
+        path.write_text("".join(json.dumps({"page": row}) + "\n" for row in NUMBERS))
+    elif kind == "lists.csv":
+        path.write_text("page\n" + "".join(" ".join(map(str, row)) + "\n" for row in NUMBERS))
+    else:
+        rows = [(u, t, y) for u, row in enumerate(NUMBERS) for t, y in enumerate(row)]
+        rows.sort(key=lambda row: (-row[1], row[0]))
+        path.write_text("user,time,page\n" + "".join(f"{u},{t},{y}\n" for u, t, y in rows))
+        more += ["--group", "user", "--order", "time"]
+    if integers:
+        more.append("--integers")
+    far, here = str(tmp_path / "far.cohmm"), str(tmp_path / "here.cohmm")
+    ok("count", str(path), *more, "-o", here)
+    ok("count", str(path), *more, "-o", far, "--scheduler", scheduler)
+    assert Cooccurrence.load(far) == Cooccurrence.load(here)
 
 
 def test_a_model_on_a_running_cluster(scheduler: str, data: list[str], tmp_path: Path) -> None:

@@ -131,6 +131,28 @@ def test_rows_that_are_together_are_not_moved() -> None:
 
 
 @pytest.mark.usefixtures("client")
+def test_rows_that_were_shuffled_by_another_column_as_well_are_moved() -> None:
+    import dask.dataframe as frames
+    import pandas as pd
+
+    frame = frames.from_pandas(pd.DataFrame(rows_of_symbols()), npartitions=4)
+    for by in (["user", "time"], ["time"], "user"):
+        data = Partitions.of(frame.shuffle(on=by), column="page", group="user", order="time")
+        assert count_pairs(data) == count_pairs(sequences()), by
+
+
+def test_a_file_that_is_missing_is_not_blamed_on_the_cluster(client: Any, tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("a b\n")
+
+    def opened(rows: Any) -> int:
+        return len(open(tmp_path / "nowhere").read())
+
+    with pytest.raises(FileNotFoundError):
+        Partitions.of(path, client=client).map_sum(opened)
+
+
+@pytest.mark.usefixtures("client")
 def test_rows_of_an_array_are_sequences() -> None:
     from dask import array
 

@@ -76,38 +76,62 @@ def partitions(inputs: list[str], layout: Layout, client: Any) -> Partitions:
     )
 
 
-def with_integers(data: Elsewhere) -> Elsewhere:
-    """The same rows, of which those of text are whole numbers between blanks."""
+def symbols_of(data: Elsewhere, integers: bool) -> Elsewhere:
+    """The same rows, whose symbols are whole numbers if these are asked for, else labels.
+
+    So it is where one process reads: whatever a file holds, "7" and 7 are the same label.
+    """
     from cohmm.data.elsewhere import Elsewhere
 
-    class Integers(Elsewhere):
+    change = _integers if integers else _labels
+
+    class Changed(Elsewhere):
         def keep(self, function: Callable[..., Any], *broadcast: Any) -> Elsewhere:
-            return data.keep(_on_numbered_integers, function, *broadcast)
+            return data.keep(_on_numbered, change, function, *broadcast)
 
         def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
-            return data._sum(_on_integers, (function, *broadcast))
+            return data._sum(_on_rows, (change, function, *broadcast))
 
         def place(self, number: int) -> str:
             return data.place(number)
 
-    return Integers()
+    return Changed()
 
 
-def _on_integers(rows: Any, function: Callable[..., Any], *broadcast: Any) -> Any:
-    return function(_integers(rows), *broadcast)
+Change = Callable[[Any], Any]
 
 
-def _on_numbered_integers(
-    number: int, rows: Any, function: Callable[..., Any], *broadcast: Any
+def _on_rows(rows: Any, change: Change, function: Callable[..., Any], *broadcast: Any) -> Any:
+    return function(change(rows), *broadcast)
+
+
+def _on_numbered(
+    number: int, rows: Any, change: Change, function: Callable[..., Any], *broadcast: Any
 ) -> Any:
-    return function(number, _integers(rows), *broadcast)
+    return function(number, change(rows), *broadcast)
+
+
+def _labels(rows: Any) -> Any:
+    import pyarrow as pa
+
+    if not isinstance(rows, (pa.ListArray, pa.LargeListArray)):
+        return rows
+    kind = rows.type.value_type
+    if pa.types.is_floating(kind):
+        try:
+            rows = rows.cast(pa.large_list(pa.int64()))
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"a symbol is not whole: {error}") from None
+    if pa.types.is_integer(rows.type.value_type):
+        rows = rows.cast(pa.large_list(pa.large_string()))
+    return rows
 
 
 def _integers(rows: Any) -> Any:
     import numpy as np
     import pyarrow as pa
 
-    if isinstance(rows, (pa.ListArray, pa.LargeListArray)) and not pa.types.is_string(
+    if isinstance(rows, (pa.ListArray, pa.LargeListArray)) and pa.types.is_integer(
         rows.type.value_type
     ):
         return rows
@@ -117,6 +141,6 @@ def _integers(rows: Any) -> Any:
         words = row.split() if isinstance(row, str) else list(row or ())
         try:
             found.append(np.array(words, np.int64) if words else np.empty(0, np.int64))
-        except (ValueError, OverflowError):
+        except (ValueError, TypeError, OverflowError):
             raise ValueError(f"row {number} has a symbol that is no whole number") from None
     return found

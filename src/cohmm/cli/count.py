@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.cluster import cluster, partitions, with_integers
+from cohmm.cli.cluster import cluster, partitions, symbols_of
 from cohmm.cli.session import check_output, reading, say_some, working
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def count(
         with working(threads), cluster(workers, scheduler) as client:
             data = partitions(inputs, layout, client)
             summary = _on_workers(
-                with_integers(data) if integers else data,
+                symbols_of(data, integers),
                 numbers(lags),
                 layout.characters,
                 output,

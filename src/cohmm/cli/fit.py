@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.cluster import cluster, partitions, with_integers
+from cohmm.cli.cluster import cluster, partitions, symbols_of
 from cohmm.cli.count import numbers
 from cohmm.cli.model_files import batches_for, json_line
 from cohmm.cli.session import check_output, learning, notices, reading, screen, working
@@ -198,7 +198,7 @@ def on_workers(inputs: list[str], layout: Layout, integers: bool, client: Any) -
     from cohmm.data.sequence_parts import encoded_parts
 
     data = partitions(inputs, layout, client)
-    return encoded_parts(with_integers(data) if integers else data, characters=layout.characters)
+    return encoded_parts(symbols_of(data, integers), characters=layout.characters)
 
 
 def is_counts(path: str) -> bool:

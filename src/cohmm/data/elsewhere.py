@@ -45,8 +45,10 @@ class Elsewhere(ABC):
 
 
 def placed(error: ValueError, place: str) -> ValueError:
-    """The same error, with the place of what is wrong before it."""
-    text = f"{place}: {error}"
+    """The same error, with the place of what is wrong before it, unless it begins with that."""
+    text = str(error)
+    if not text.startswith(place):
+        text = f"{place}: {text}"
     try:
         return type(error)(text)
     except TypeError:  # one that has more to say than a text

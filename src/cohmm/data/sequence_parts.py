@@ -175,14 +175,26 @@ Reading = tuple[Iterable[Any] | None, int | None, Any, bool]
 """vocabulary, n_symbols, unseen and characters, as for `Sequences.of`."""
 
 
-def count_parts(
-    X: Elsewhere | SequenceParts, reading: Reading, count: Callable[..., Any], *arguments: Any
+def counted(
+    X: Any, lengths: Any, reading: Reading, count: Callable[..., Any], *arguments: Any
 ) -> tuple[Any, int, int]:
     """``count(sequences, *arguments)`` in one pass, the number of sequences, and the longest.
 
-    Every part is counted in its own symbols: counts of labels add up, whatever their codes.
+    Of parts every one is counted in its own symbols: counts of labels add up, whatever their codes.
     """
     vocabulary, n_symbols, unseen, characters = reading
+    if not isinstance(X, (Elsewhere, SequenceParts)):
+        data = Sequences.of(
+            X,
+            lengths,
+            vocabulary=vocabulary,
+            n_symbols=n_symbols,
+            unseen=unseen,
+            characters=characters,
+        )
+        return count(data, *arguments), len(data), data.longest
+    if lengths is not None:
+        raise ValueError("lengths are for data in memory, not for parts of it")
     check_unseen(unseen)
     if isinstance(X, SequenceParts):
         if vocabulary is not None or n_symbols is not None or characters:

@@ -159,9 +159,8 @@ def from_dataframe(
     if group is not None and frame.index.name == group and frame.known_divisions:
         frame, together = frame.reset_index(), True
     else:
-        together = group in {
-            name for names in frame.unique_partition_mapping_columns_from_shuffle for name in names
-        }
+        # Of rows that were shuffled by a second column as well, a group is in many partitions.
+        together = (group,) in frame.unique_partition_mapping_columns_from_shuffle
     column = chosen_column(frame.columns, column, group, order)
     frame = frame[[name for name in (column, group, order) if name is not None]]
     if group is not None and not together:
@@ -183,7 +182,7 @@ def from_file_parts(
         return Partitions(DaskEngine(rows, client, None, [part.place for part in parts]))
     from dask.dataframe import from_map
 
-    frame = from_map(_frame_of_file, parts, columns=(column, group, order))
+    frame = from_map(_frame_of_file, parts, names=(column, group, order))  # not columns: Dask's own
     return from_dataframe(frame, column, group, order, client)
 
 
@@ -191,8 +190,8 @@ def _rows_of_file(part: FilePart, column: str | None) -> Rows | Failed:
     return part.rows(column, None, None)
 
 
-def _frame_of_file(part: FilePart, columns: tuple[str | None, ...]) -> Any:
-    return part.table(columns).to_pandas()
+def _frame_of_file(part: FilePart, names: tuple[str | None, ...]) -> Any:
+    return part.table(names).to_pandas()
 
 
 def _blocks(array: Any) -> list[Delayed]:
@@ -227,14 +226,15 @@ def _seen(tasks: list[Delayed]) -> list[Delayed]:
         from distributed import as_completed, futures_of
     except ImportError:  # this process has computed all of them
         return tasks
-    for done, _ in enumerate(as_completed(futures_of(tasks)), 1):
+    futures = futures_of(tasks)  # none where there is no cluster
+    for done, _ in enumerate(as_completed(futures) if futures else [], 1):
         watcher(done, len(tasks))
     return tasks
 
 
 def _is_of_cluster(error: Exception) -> bool:
-    """Whether it is the cluster that failed, not what was asked of it."""
-    return type(error).__name__ in LOST or isinstance(error, (OSError, TimeoutError))
+    """Whether it is the cluster that failed, not what was asked of it: a file may be missing."""
+    return type(error).__name__ in LOST or isinstance(error, (ConnectionError, TimeoutError))
 
 
 def _in_short(error: Exception) -> str:

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
-from pyarrow import csv, json, parquet
+from pyarrow import json, parquet
 
 from cohmm.data.elsewhere import Elsewhere, Failed, add_all, in_turn, placed
+from cohmm.data.readers.delimited import all_numbers, read_delimited, read_delimited_rows
+from cohmm.data.readers.layout import Layout
 from cohmm.data.readers.source import Source, find_sources
 from cohmm.distributed.mapped import Mapped
 from cohmm.distributed.partitions import (
@@ -58,13 +60,31 @@ class FilePart:
             names = _names(file.schema_arrow.names, columns)
             groups = range(self.first, file.num_row_groups if self.last is None else self.last)
             return file.read_row_groups(list(groups), columns=names)
+        if source.format != "jsonl":
+            return self._delimited(*columns)
         with source.binary() as stream:
-            if source.format == "jsonl":
-                table = json.read_json(stream)
-            else:
-                delimiter = "\t" if source.format == "tsv" else ","
-                table = csv.read_csv(stream, parse_options=csv.ParseOptions(delimiter=delimiter))
+            table = json.read_json(stream)
         return table.select(_names(table.column_names, columns))
+
+    def _delimited(self, column: str | None, group: str | None, order: str | None) -> pa.Table:
+        """Cells of CSV as the reader of sequences has them: as text, but for the order."""
+        name = column or "symbol"
+        if group is None:
+            layout = Layout(column=column, each_row="symbol")
+            cells = [chunk.symbols for chunk in read_delimited(self.source, layout)]
+            if cells and all_numbers(cells[0]):
+                raise ValueError(
+                    "the column holds numbers, a symbol in each row: say by which column they are "
+                    "grouped (group=)"
+                )
+            return pa.table({name: pa.chunked_array(cells, pa.string())})
+        rows = read_delimited_rows(self.source, Layout(column=column, group=group, order=order))
+        keys = {
+            key: rows.keys.get(role, pa.array([], pa.large_string()))
+            for role, key in (("group", group), ("order", order))
+            if key is not None
+        }
+        return pa.table({name: rows.symbols, **keys})
 
     def rows(self, column: str | None, group: str | None, order: str | None) -> Rows | Failed:
         """Rows, one per sequence or document; `Failed` where it cannot be read."""

@@ -40,7 +40,7 @@ class Engine(Elsewhere):
 
     def tables(self, function: Callable[[Rows], pa.Table]) -> Iterator[pa.Table]:
         """The tables of ``function(Rows)``, in the order of the parts, as they are computed."""
-        raise NotImplementedError
+        raise ValueError("this engine gives its own collection: use map_rows, and write that")
 
 
 class Partitions(Elsewhere):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.data.elsewhere import Elsewhere
-from cohmm.data.sequence_parts import SequenceParts, count_parts
+from cohmm.data.sequence_parts import SequenceParts, counted
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.values import as_floats
 from cohmm.evidence.grams import check_total
@@ -53,20 +53,10 @@ def count_pairs(
     array([[0, 2],
            [1, 1]])
     """
+    if weights is not None and isinstance(X, (Elsewhere, SequenceParts)):
+        raise ValueError("weights are for data in memory, not for parts of it")
     reading = (vocabulary, n_symbols, unseen, characters)
-    if isinstance(X, (Elsewhere, SequenceParts)):
-        if not lengths is weights is None:
-            raise ValueError("lengths and weights are for data in memory, not for parts of it")
-        return _with_pairs(*count_parts(X, reading, pair_counts, as_lags(lags)))
-    data = Sequences.of(
-        X,
-        lengths,
-        vocabulary=vocabulary,
-        n_symbols=n_symbols,
-        unseen=unseen,
-        characters=characters,
-    )
-    return _with_pairs(pair_counts(data, lags, weights), len(data), data.longest)
+    return _with_pairs(*counted(X, lengths, reading, pair_counts, as_lags(lags), weights))
 
 
 def _with_pairs(counts: Cooccurrence, n_sequences: int, longest: int) -> Cooccurrence:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.elsewhere import Elsewhere
-from cohmm.data.sequence_parts import SequenceParts, count_parts
+from cohmm.data.sequence_parts import counted
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.values import as_amount, as_n_symbols, as_numbers, shown
 from cohmm.data.vocabulary import Vocabulary
@@ -128,20 +127,7 @@ def count_windows(
            [1, 0, 1, 0, 1]], dtype=int32)
     """
     reading = (vocabulary, n_symbols, unseen, characters)
-    if isinstance(X, (Elsewhere, SequenceParts)):
-        if lengths is not None:
-            raise ValueError("lengths are for data in memory, not for parts of it")
-        counts, n, longest = count_parts(X, reading, window_counts, tau)
-    else:
-        data = Sequences.of(
-            X,
-            lengths,
-            vocabulary=vocabulary,
-            n_symbols=n_symbols,
-            unseen=unseen,
-            characters=characters,
-        )
-        counts, n, longest = window_counts(data, tau), len(data), data.longest
+    counts, n, longest = counted(X, lengths, reading, window_counts, tau)
     if not len(counts.counts):
         raise ValueError(
             f"there is no window: {n} sequences, the longest of {longest} symbols, never have "

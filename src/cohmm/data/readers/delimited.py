@@ -44,8 +44,8 @@ def read_delimited(
             cells = batch.column(0)
             rows = np.arange(row, row + len(cells))
             if symbols is None:
-                symbols = _all_numbers(cells)
-            elif symbols and layout.symbol_rows is None and not _all_numbers(cells):
+                symbols = all_numbers(cells)
+            elif symbols and layout.symbol_rows is None and not all_numbers(cells):
                 raise ValueError(
                     f"{place(source, row)} or below: the column {shown(column)} held numbers, and "
                     "no longer does; say by each_row whether a cell is a symbol or a sequence"
@@ -92,7 +92,8 @@ def _conversion(wanted: list[str], as_text: list[str]) -> Any:
     )
 
 
-def _all_numbers(cells: pa.Array) -> bool:
+def all_numbers(cells: pa.Array) -> bool:
+    """Whether cells are read best as numbers: a symbol each."""
     try:
         cells.cast(pa.float64())
     except pa.ArrowInvalid:
