@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.topics.word_order import Order, word_values
 
 
-def top_codes(components: Any, n: int) -> Ints:
-    """The ``n`` most probable words of every topic, (K, n), the most probable first.
+def top_codes(components: Any, n: int, by: Order = "probability", prevalence: Any = None) -> Ints:
+    """The ``n`` top words of every topic, (K, n), the first first.
 
-    Of equally probable words the one with the smaller code comes first.
+    ``by`` says what makes a word rank high, and ``prevalence`` how frequent every topic is, (K,):
+    see `cohmm.topics.word_order`.  Of equal words the one with the smaller code comes first.
 
     >>> top_codes([[.2, .5, .2, .1], [0, 0, 0, 1]], 3).tolist()
     [[1, 0, 2], [3, 0, 1]]
+    >>> top_codes([[.5, .3, .2], [.5, .2, .3]], 2, "relevance").tolist()
+    [[0, 1], [0, 2]]
     """
     components = _checked(components)
     n_words = components.shape[1]
@@ -26,7 +30,7 @@ def top_codes(components: Any, n: int) -> Ints:
             f"not {n!r}"
         )
     out = np.empty((len(components), n), np.int64)
-    for k, row in enumerate(components):
+    for k, row in enumerate(word_values(components, by, prevalence)):
         # A whole sort of a large vocabulary, for a few words, would take the most time.
         least = np.partition(row, n_words - n)[n_words - n]
         candidates = np.flatnonzero(row >= least)
@@ -43,13 +47,19 @@ def at_most(n: int, components: Floats) -> int:
     return min(n, int(components.shape[1])) if isinstance(n, int) else n
 
 
-def top_words(components: Any, vocabulary: Sequence[Any], n: int = 10) -> list[list[Any]]:
-    """The ``n`` most probable words of every topic, as lists of words.
+def top_words(
+    components: Any,
+    vocabulary: Sequence[Any],
+    n: int = 10,
+    by: Order = "probability",
+    prevalence: Any = None,
+) -> list[list[Any]]:
+    """The ``n`` top words of every topic, as lists of words; options are those of `top_codes`.
 
     >>> top_words([[.2, .5, .3], [.6, .4, 0]], ["oil", "gold", "wheat"], n=2)
     [['gold', 'wheat'], ['oil', 'gold']]
     """
-    codes = top_codes(components, n)
+    codes = top_codes(components, n, by, prevalence)
     if len(vocabulary) != np.shape(components)[1]:
         raise ValueError(
             f"there are {len(vocabulary)} words for {np.shape(components)[1]} columns of components"
@@ -57,7 +67,9 @@ def top_words(components: Any, vocabulary: Sequence[Any], n: int = 10) -> list[l
     return [[vocabulary[code] for code in row] for row in codes.tolist()]
 
 
-def diversity(components: Any, top: int = 25) -> float:
+def diversity(
+    components: Any, top: int = 25, by: Order = "probability", prevalence: Any = None
+) -> float:
     """The share of distinct words among the ``top`` words of all topics (Dieng et al., 2020).
 
     1: no two topics share a top word; 1/K: all have the same.  A vocabulary of fewer words
@@ -66,7 +78,7 @@ def diversity(components: Any, top: int = 25) -> float:
     >>> diversity([[.5, .3, .2, 0], [.5, 0, .1, .4]], top=2)
     0.75
     """
-    codes = top_codes(components, top)
+    codes = top_codes(components, top, by, prevalence)
     return len(np.unique(codes)) / codes.size
 
 
