@@ -54,7 +54,7 @@ def test_the_model_is_that_of_the_library(run, texts):
     lines = result.stdout.splitlines()
     n = SAMPLE.n_words
     assert lines[0] == f"t.cohmm: 3 topics of 120 documents; {n:,} words, {N} distinct"
-    assert "passes over pairs at lags 1, 2, 3, 4, 5; 1 over the documents" in lines[1]
+    assert "passes over pairs at lags 1, 2, 3, 4, 5, 8, 16; 1 over the documents" in lines[1]
     assert lines[2] == (f"coherence {model.coherence():.1f} (the paper's: top 20 words, eps 0.01)")
     rows = [line.split() for line in lines[7:10]]
     for k, (row, words) in enumerate(zip(rows, model.top_words(5), strict=True)):
@@ -110,13 +110,17 @@ def test_json_is_one_object(run, texts):
     assert found["mean_runs"][0] == pytest.approx(np.mean(first))
 
 
+def test_starts_are_as_many_as_asked_for(run, texts):
+    run("topics", "news.txt", "-k", "3", "--starts", "4", "-o", "t.cohmm")
+    assert len(HTMM.load("t.cohmm").fit_.starts) == 4
+
+
 @pytest.mark.parametrize(
     ("given", "options"),
     [
         (("--lags", "1,3"), {"lags": (1, 3)}),
         (("--refine-passes", "0"), {"refine": 0}),
         (("--passes", "2"), {"max_iter": 2}),
-        (("--starts", "4"), {"n_init": 4}),
         (("--min-df", "40"), {"min_df": 40}),
         (("--min-df", "0.3"), {"min_df": 0.3}),
         (("--max-df", "0.6"), {"max_df": 0.6}),
@@ -260,7 +264,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(run, texts, folder):
     fails("--topics must be a whole number from 1, or auto, not '0'", "news.txt", "-k", "0")
     fails("--topics must be a whole number from 1, or auto, not 'many'", "news.txt", "-k", "many")
     for lags in ("0", "1-", "a", "3,", "-2"):
-        fails(f"--lags are whole numbers from 1, such as 1-5 or 1,2,3, not {lags!r}",
+        fails(f"--lags are whole numbers from 1, such as 1-5 or 1,2,3, or auto, not {lags!r}",
               "news.txt", f"--lags={lags}")  # fmt: skip
     fails(
         "--min-df must be a number of documents, such as 5, or a share of them, such as 0.01, not "

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -64,8 +64,11 @@ def topics(
     ] = None,
     lags: Annotated[
         str,
-        typer.Option(help="Distances at which pairs of words are counted: 1-5, or 1,2,3."),
-    ] = "1-5",
+        typer.Option(
+            help="Distances at which pairs of words are counted: 1-5, or 1,2,3; auto: near ones, "
+            "and far ones as far as they still show topics."
+        ),
+    ] = "auto",
     chain: Annotated[
         ChainKind,
         typer.Option(
@@ -73,7 +76,7 @@ def topics(
             "transitions, as the paper has it; or bags of words."
         ),
     ] = ChainKind.sticky,
-    passes: Annotated[int, typer.Option(min=1, help="Passes over the pairs, at most.")] = 100,
+    passes: Annotated[int, typer.Option(min=1, help="Passes over the pairs, at most.")] = 50,
     refine_passes: Annotated[
         int, typer.Option(min=0, help="Passes over the documents after them.")
     ] = 1,
@@ -182,18 +185,22 @@ def size(text: str) -> Any:
     return int(text)
 
 
-def lags_of(text: str) -> tuple[int, ...]:
+def lags_of(text: str) -> tuple[int, ...] | Literal["auto"]:
     """Distances, as they are written on the command line.
 
     >>> lags_of("1-3,7")
     (1, 2, 3, 7)
     """
+    if text == "auto":
+        return "auto"
     lags: set[int] = set()
     for part in text.split(","):
         matched = re.fullmatch(r"(\d{1,9})(?:-(\d{1,4}))?", part.strip())
         first, last = (int(n) for n in matched.groups(matched[1])) if matched else (0, 0)
         if not 1 <= first <= last:
-            raise ValueError(f"--lags are whole numbers from 1, such as 1-5 or 1,2,3, not {text!r}")
+            raise ValueError(
+                f"--lags are whole numbers from 1, such as 1-5 or 1,2,3, or auto, not {text!r}"
+            )
         lags |= set(range(first, last + 1))
     return tuple(sorted(lags))
 

@@ -27,6 +27,7 @@ from cohmm.learn.options import check_choice, check_decay
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.sticky_em import checked_weights
+from cohmm.learn.topics.topic_lags import TopicLags, lag_shares
 from cohmm.model.hmm import HMM
 from cohmm.model.more_symbols import with_symbols
 from cohmm.topics.coherence import Measure, coherence
@@ -57,8 +58,10 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     ----------
     n_components : int or "auto"
         Number of topics; "auto": as many as stand out from the noise.
-    lags : int or several
-        Distances at which pairs of words are counted.
+    lags : "auto", int, several, or a mapping
+        Distances at which pairs of words are counted.  "auto": 1 to 5, and far ones as far as
+        they still show topics, which depends on the corpus; those given count alike, or as the
+        mapping from lags to shares says.
     chain : "sticky", "full" or "independent"
         How documents are read; see `cohmm.topics.document_chains`.
     refine : int
@@ -103,11 +106,11 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def __init__(
         self,
         n_components: int | Literal["auto"] = 10,
-        lags: Iterable[int] | int = range(1, 6),
+        lags: TopicLags = "auto",
         *,
         chain: Chain = "sticky",
         refine: int = 1,
-        max_iter: int = 100,
+        max_iter: int = 50,
         tol: float = 1e-3,
         n_init: int = 1,
         analyzer: Analyzer | None = None,
@@ -164,8 +167,9 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 stacklevel=2,
             )
         weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-        counts = count_documents(documents, self.lags, weights)
-        return self._learn(documents, counts, weights, callback=callback)
+        shares = lag_shares(self.lags, documents)
+        counts = count_documents(documents, shares, weights)
+        return self._learn(documents, counts, weights, shares, callback=callback)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn from ``X``, and return the topics' shares of its documents, (D, K)."""
@@ -198,13 +202,14 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         counts = self.counts_.scaled(decay) + count_documents(new, self.counts_.lags, sample_weight)
         share = counts.symbol_counts / counts.symbol_counts.sum()
         start = with_symbols(self.fit_.as_hmm(), before.vocabulary, before.n_symbols, share)
-        return self._learn(joined(before, new), counts, weights, start)
+        return self._learn(joined(before, new), counts, weights, self.lags, start)
 
     def _learn(
         self,
         documents: Documents | DocumentParts,
         counts: Cooccurrence,
         weights: Any,
+        lags: TopicLags,
         start: HMM | None = None,
         callback: Callback | None = None,
     ) -> HTMM:
@@ -212,6 +217,7 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self.fit_ = htmm(
             documents,
             self.n_components if start is None else start.n_components,
+            lags=lags,
             refine=self.refine,
             max_iter=self.max_iter,
             tol=self.tol,

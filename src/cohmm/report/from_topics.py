@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.fitted import FittedTopics, as_fitted_topics
 from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_lags import lag_shares
 from cohmm.report.draw import Draw
 from cohmm.report.labels import Labels, checked_labels
 from cohmm.report.prepare import N_TEXTS, Material, Reading, cap_sentence, model_key
@@ -64,7 +64,7 @@ def topic_material(
         vocabulary=fit.vocabulary,
         summary=(
             *([] if documents is None else _corpus(data)),
-            *_topics(model, fit),
+            *_topics(model, fit, data),
             *([] if documents is None else _coherence_items(overview)),
             *_perplexity(model, data),
             *detectable(_counts(model, data), fit.n_components, "topics", "summed"),
@@ -156,13 +156,13 @@ def _corpus(data: Documents) -> list[Item]:
     ]
 
 
-def _topics(model: FittedTopics, fit: HTMMFit) -> list[Item]:
+def _topics(model: FittedTopics, fit: HTMMFit, data: Documents) -> list[Item]:
     chain = {
         "sticky": f"a word keeps the topic before it with probability {1 - fit.switch:.3g}",
         "full": "every document has transitions of its own",
         "independent": "the order of words does not count",
     }[model.chain]
-    lags = ", ".join(map(str, _lags(model)))
+    lags = ", ".join(map(str, _lags(model, data)))
     return [
         Item("Topics", f"{fit.n_components:,}"),
         Item("Chain", model.chain, chain),
@@ -195,13 +195,14 @@ def _counts(model: FittedTopics, data: Documents) -> Cooccurrence | None:
     counted: Cooccurrence | None = getattr(model, "counts_", None)
     if counted is not None:
         return counted
-    lags = _lags(model)
+    lags = _lags(model, data)
     return count_documents(data, lags) if (data.lengths > min(lags)).any() else None
 
 
-def _lags(model: FittedTopics) -> list[int]:
-    lags: Any = model.lags
-    return [int(lag) for lag in ([lags] if isinstance(lags, Integral) else lags)]
+def _lags(model: FittedTopics, data: Documents) -> list[int]:
+    """Those of the counts, or where there are none, those that these documents would have."""
+    counted: Cooccurrence | None = getattr(model, "counts_", None)
+    return sorted(lag_shares(model.lags, data) if counted is None else counted.lags)
 
 
 def _learning(model: FittedTopics, fit: HTMMFit) -> list[Item]:

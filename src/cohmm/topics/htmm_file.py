@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -56,7 +56,9 @@ def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[HTMMFi
         )
         parameters = dict(header["parameters"])
         lags = parameters.get("lags", 1)
-        for lag in lags if isinstance(lags, list) else [lags]:
+        if isinstance(lags, dict):
+            lags = parameters["lags"] = {int(lag): share for lag, share in lags.items()}
+        for lag in lags if isinstance(lags, (list, dict)) else [lags] if lags != "auto" else []:
             checked_lag(lag)
         for name in parameters.keys() - set(known):
             raise ValueError(f"there is no parameter {name!r}")
@@ -82,6 +84,8 @@ def _plain(name: str, value: Any) -> Any:
         return value.item()
     if isinstance(value, (set, frozenset)):
         return sorted(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(name, item) for key, item in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, str):
         return [_plain(name, item) for item in value]
     return value

@@ -19,6 +19,7 @@ from cohmm.datasets.synthetic_topics import (
 )
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.learn.run import EvidenceWarning
+from cohmm.learn.topics import clusters
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.pair_topics import topics_of_pairs
@@ -63,7 +64,7 @@ def test_the_corpus_of_the_issue_is_recovered() -> None:
     accuracy = np.mean(name[found] == sample.topics)
     assert accuracy > np.mean(best == sample.topics) - 0.02
     assert abs(fit.switch - sample.switch) < 0.05
-    close(fit.prior, fit.prevalence)
+    close(fit.prior / fit.prior.sum(), fit.prevalence)
 
 
 def test_the_fit_is_in_order(small: TopicSample) -> None:
@@ -91,6 +92,7 @@ def test_passes_over_the_documents_improve_the_topics(small: TopicSample) -> Non
     assert errors[0] > errors[1] > errors[2]
 
 
+@pytest.mark.usefixtures("one_clustering")
 def test_the_seed_decides_where_it_starts() -> None:
     sample = sample_htmm(200, n_components=8, n_words=100, length=20, random_state=2)
     one, same, other = (
@@ -118,6 +120,12 @@ def test_weights_are_repetitions(small: TopicSample) -> None:
 # -- several starts ----------------------------------------------------------------------------
 
 
+@pytest.fixture
+def one_clustering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Starts that differ: the tightest of several clusterings is nearly always the same."""
+    monkeypatch.setattr(clusters, "CLUSTERINGS", 1)
+
+
 @pytest.fixture(scope="module")
 def subjects() -> Documents:
     """Twelve topics, two of which a start often has in one cluster."""
@@ -126,21 +134,32 @@ def subjects() -> Documents:
 
 @pytest.fixture(scope="module")
 def best(subjects: Documents) -> HTMMFit:
-    """Of four starts, two of which have two topics in one."""
-    return quietly(subjects, 12, n_init=4, random_state=0, max_iter=40)
+    return quietly(subjects, 12, random_state=0, max_iter=40)
 
 
-def test_of_several_starts_the_best_is_learned_from(subjects: Documents, best: HTMMFit) -> None:
-    one = quietly(subjects, 12, random_state=0, max_iter=40)
+@pytest.mark.usefixtures("one_clustering")
+def test_of_several_starts_the_best_is_learned_from(subjects: Documents) -> None:
+    """Of four, some of which have two topics in one."""
+    one = quietly(subjects, 12, random_state=0, max_iter=25, refine=0)
+    four = quietly(subjects, 12, n_init=4, random_state=0, max_iter=25, refine=0)
     assert one.starts == (one.history[-1].objective,)
-    assert len(best.starts) == 4
+    assert len(four.starts) == 4
     # The first is what one start alone would have been, as it stood after twenty passes.
-    for fit, after in ((one, best.starts[0]), (best, min(best.starts))):
+    for fit, after in ((one, four.starts[0]), (four, min(four.starts))):
         assert after == next(step.objective for step in fit.history if step.n_iter >= 20)
+    assert min(four.starts) < max(four.starts) - 0.001
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_seed_finds_all_topics(subjects: Documents, best: HTMMFit, seed: int) -> None:
+    """One clustering alone has two topics in one for most seeds; the tightest of ten has not."""
+    fit = quietly(subjects, 12, random_state=seed, max_iter=40)
     truth = demo_model().emissionprob
-    assert error(best.components, truth) < 0.08 < 0.12 < error(one.components, truth)
+    assert error(fit.components, truth) < 0.08
+    close(fit.components, best.components, 1e-6)
 
 
+@pytest.mark.usefixtures("one_clustering")
 def test_where_the_first_start_is_the_best_others_change_nothing(subjects: Documents) -> None:
     one, several = (
         quietly(subjects, 12, n_init=n, random_state=4, max_iter=22, refine=0) for n in (1, 4)
@@ -150,14 +169,16 @@ def test_where_the_first_start_is_the_best_others_change_nothing(subjects: Docum
     assert [step[:5] for step in one.history] == [step[:5] for step in several.history]
 
 
+@pytest.mark.usefixtures("one_clustering")
 def test_more_starts_keep_the_first(subjects: Documents) -> None:
     few, more = (
         quietly(subjects, 12, n_init=n, random_state=7, max_iter=3, refine=0).starts for n in (2, 4)
     )
     assert more[:2] == few
-    assert len(set(more)) == 4
+    assert len(set(more)) > 1
 
 
+@pytest.mark.usefixtures("one_clustering")
 def test_a_given_start_is_the_first_of_several(subjects: Documents, best: HTMMFit) -> None:
     given = {"n_init": 3, "random_state": 3, "max_iter": 3, "refine": 0}
     found = quietly(subjects, 12, start=best.as_hmm(), **given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -50,9 +50,13 @@ class PairEvidence:
 
     @classmethod
     def of(
-        cls, counts: Cooccurrence, lags: Iterable[int] | None = None, combine: Combine = "tied"
+        cls,
+        counts: Cooccurrence,
+        lags: Iterable[int] | None = None,
+        combine: Combine = "tied",
+        shares: Mapping[int, float] | None = None,
     ) -> PairEvidence:
-        """Prepare ``counts``, all lags with the same weight."""
+        """Prepare ``counts``, all lags with the same weight, or summed in these ``shares``."""
         check_choice(("tied", "summed"), combine=combine)
         chosen = counts.lags if lags is None else tuple(sorted(set(lags)))
         if not chosen:
@@ -65,7 +69,12 @@ class PairEvidence:
                     f"no pair was counted at lag {lag}: there is nothing to learn from"
                 )
         if combine == "summed":
-            matrices = {1: sum(matrix / matrix.sum() for matrix in matrices.values())}
+            matrices = {
+                1: sum(
+                    (matrix if shares is None else shares[lag] * matrix) / matrix.sum()
+                    for lag, matrix in matrices.items()
+                )
+            }
         seen = np.flatnonzero(sum(_frequency(matrix) for matrix in matrices.values()))
         laws = {lag: _law(matrix, seen) for lag, matrix in matrices.items()}
         return cls(counts, seen, laws, dict.fromkeys(laws, 1 / len(laws)), n_pairs)

@@ -4,8 +4,10 @@ With Omega the pair law of several lags summed and D the frequencies of the word
 
     W = D^-1/2 (Omega + Omega') D^-1/2 ~ U diag(w) U'
 
-gives word n the vector U_n |w|^1/2; its direction is the company that the word keeps.  k-means
-on the directions of the frequent words gives one cluster per topic.
+gives word n the vector U_n |w|^1/2, less what it has of D^1/2, the company that all words keep.
+Its direction is the company that it keeps of its own, its length how much.  k-means on the
+directions of the frequent words, weighted by the lengths, gives one cluster per topic; of several
+runs the tightest.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ MOST_WORDS = 4000
 OWN = 0.7  # the share of a topic that is its cluster; the rest is the corpus
 LARGEST_DENSE = 500
 STEPS = 100
+CLUSTERINGS = 10  # of which the tightest is taken: one alone often has two topics as one
 TINY = 1e-300
 
 
@@ -40,19 +43,16 @@ def cluster_topics(
            [0.425, 0.425, 0.425, 0.425]])
     """
     both = omega + omega.T
-    frequency = np.asarray(both.sum(axis=0), np.float64).ravel()
-    frequency = frequency / frequency.sum()
-    order = np.argsort(-frequency, kind="stable")[:MOST_WORDS]
-    words = np.sort(order[frequency[order] > 0])
+    words, frequency = frequent_words(both)
     if len(words) < n_components:
         raise ValueError(
             f"{n_components} topics cannot be told apart by {len(words)} words that occur in pairs"
         )
-    directions = _directions(both[words][:, words], n_components)
+    directions, own = _directions(both[words][:, words], n_components)
     first = generator(random_state)
     found = []
     for rng in [first, *first.spawn(n_init - 1)]:
-        labels = k_means(directions, np.sqrt(frequency[words]), n_components, rng)
+        labels = _tightest(directions, own, n_components, rng)
         topics = np.zeros((n_components, len(frequency)))
         topics[labels, words] = frequency[words]
         topics /= topics.sum(axis=1, keepdims=True)
@@ -60,21 +60,68 @@ def cluster_topics(
     return found
 
 
-def _directions(both: Any, k: int) -> Floats:
-    """The words' vectors, scaled to length one, (n, k)."""
-    scale = 1 / np.sqrt(np.maximum(np.asarray(both.sum(axis=0)).ravel(), TINY))
-    if len(scale) <= max(LARGEST_DENSE, 3 * k):
-        dense = np.asarray(both.toarray() if sparse.issparse(both) else both, np.float64)
-        values, vectors = np.linalg.eigh(scale[:, None] * dense * scale)
+def frequent_words(both: Any) -> tuple[Ints, Floats]:
+    """The words that clusters are made of, in order, and the share of every word, (V,)."""
+    frequency = np.asarray(both.sum(axis=0), np.float64).ravel()
+    frequency = frequency / frequency.sum()
+    order = np.argsort(-frequency, kind="stable")[:MOST_WORDS]
+    return np.sort(order[frequency[order] > 0]), frequency
+
+
+def whitened(both: Any) -> Any:
+    """D^-1/2 (Omega + Omega') D^-1/2, dense or sparse as it was."""
+    scale = 1 / np.sqrt(np.maximum(np.asarray(both.sum(axis=0), np.float64).ravel(), TINY))
+    if not sparse.issparse(both):
+        return scale[:, None] * np.asarray(both, np.float64) * scale
+    diagonal = sparse.diags_array(scale)
+    return (diagonal @ sparse.csr_array(both, dtype=np.float64) @ diagonal).tocsr()
+
+
+def main_directions(both: Any, k: int) -> tuple[Floats, Floats]:
+    """The ``k`` largest eigenvalues of `whitened`, by size, and their vectors, (n, k)."""
+    matrix = whitened(both)
+    if matrix.shape[0] <= max(LARGEST_DENSE, 3 * k):
+        values, vectors = np.linalg.eigh(matrix.toarray() if sparse.issparse(matrix) else matrix)
         largest = np.argsort(-np.abs(values), kind="stable")[:k]
-        values, vectors = values[largest], vectors[:, largest]
-    else:
-        diagonal = sparse.diags_array(scale)
-        whitened = (diagonal @ sparse.csr_array(both, dtype=np.float64) @ diagonal).tocsr()
-        begin = np.random.default_rng(0).normal(size=len(scale))  # ARPACK would draw its own
-        values, vectors = eigsh(whitened, k, v0=begin, tol=1e-4)
-    vectors = vectors * np.sqrt(np.abs(values))
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), TINY))
+        return values[largest], vectors[:, largest]
+    begin = np.random.default_rng(0).normal(size=matrix.shape[0])  # ARPACK would draw its own
+    values, vectors = eigsh(matrix, k, v0=begin, tol=1e-4)
+    return values, vectors
+
+
+def _directions(both: Any, k: int) -> tuple[Floats, Floats]:
+    """The words' vectors, scaled to length one, (n, k), and their lengths before.
+
+    All words keep the company of the corpus to some degree.  That direction, D^1/2, is taken out:
+    words that keep no other have short vectors, and would be a cluster that is no topic.
+    """
+    values, vectors = main_directions(both, k)
+    common = np.sqrt(np.asarray(both.sum(axis=0), np.float64).ravel())
+    common /= np.linalg.norm(common)
+    vectors = (vectors - np.outer(common, common @ vectors)) * np.sqrt(np.abs(values))
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1), TINY)
+    return vectors / lengths[:, None], lengths
+
+
+def _tightest(points: Floats, weights: Floats, k: int, rng: np.random.Generator) -> Ints:
+    """Of several clusterings the one whose points are nearest to their centres."""
+    tries = [k_means(points, weights, k, rng) for _ in range(CLUSTERINGS)]
+    return min(tries, key=lambda labels: scatter(points, weights, labels, k))
+
+
+def scatter(points: Floats, weights: Floats, labels: Ints, k: int) -> float:
+    """The weighted sum of the points' squared distances from the centres of their clusters.
+
+    >>> scatter(np.array([[0.0], [2.0], [5.0]]), np.array([1.0, 1.0, 3.0]), np.array([0, 0, 1]), 2)
+    2.0
+    """
+    apart = points - _centres(points, weights, labels, k)[labels]
+    return float(weights @ (apart * apart).sum(axis=1))
+
+
+def _centres(points: Floats, weights: Floats, labels: Ints, k: int) -> Floats:
+    members = sparse.csr_array((weights, (labels, np.arange(len(points)))), (k, len(points)))
+    return np.asarray((members @ points) / np.asarray(members.sum(axis=1))[:, None])
 
 
 def k_means(points: Floats, weights: Floats, k: int, rng: np.random.Generator) -> Ints:
@@ -90,8 +137,7 @@ def k_means(points: Floats, weights: Floats, k: int, rng: np.random.Generator) -
         if np.array_equal(found, labels):
             break
         labels = found
-        members = sparse.csr_array((weights, (labels, np.arange(len(points)))), (k, len(points)))
-        centres = (members @ points) / np.asarray(members.sum(axis=1))[:, None]
+        centres = _centres(points, weights, labels, k)
     return labels
 
 

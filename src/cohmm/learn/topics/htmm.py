@@ -1,12 +1,17 @@
 """The hidden topic Markov model: topics from pairs of words, then a pass over the documents.
 
-    1. count which word follows which, at several lags, and sum them;
+    1. count which word follows which, at several lags, and sum them, far ones as far as they still
+       show topics (`cohmm.learn.topics.topic_lags`);
     2. start from clusters of words (`cohmm.learn.topics.clusters`);
     3. Omega ~ M Theta M' by Algorithm 1 of the paper (both in `cohmm.learn.topics.pair_topics`);
-    4. the rate at which topics change, with M as it is;
+    4. the chain of a document: how often a topic is drawn anew, and how many draws the prior of
+       its topics is worth, with M as it is (`cohmm.learn.topics.chain_choice`);
     5. ``refine`` passes of EM over the documents, in which each is a sticky chain with topic
-       proportions of its own (`cohmm.kernels.sticky_chains`); they update M;
-    6. the corpus' transitions, as these chains expect them (`cohmm.kernels.sticky_moves`).
+       proportions of its own (`cohmm.kernels.sticky_chains`); they update M.  Topics are drawn
+       anew at the square root of their rate: a word's own say, which its neighbours would drown,
+       gives topics that differ more, and on documents of known topics smaller errors;
+    6. the chain again, and the corpus' transitions, as these chains expect them
+       (`cohmm.kernels.sticky_moves`).
 
 The passes stay within the paper's model: sticky chains have Theta_lag = s diag(pi) +
 (1 - s) E[p p'], s = (1 - switch)^lag, and so Omega_lag = M Theta_lag M'.
@@ -14,7 +19,6 @@ The passes stay within the paper's model: sticky chains have Theta_lag = s diag(
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from cohmm.data.document_parts import DocumentParts
@@ -25,9 +29,11 @@ from cohmm.learn.fit import Callback
 from cohmm.learn.options import check_states, check_whole
 from cohmm.learn.pairs.pair_evidence import States
 from cohmm.learn.run import Record, learner
+from cohmm.learn.topics.chain_choice import Unread, unread_by, with_chain_of
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.pair_topics import topics_of_pairs
 from cohmm.learn.topics.sticky_em import (
+    SAMPLE,
     SMOOTHING,
     SWITCH,
     Topics,
@@ -38,6 +44,7 @@ from cohmm.learn.topics.sticky_em import (
     sticky_transitions,
 )
 from cohmm.learn.topics.topic_fit import TopicFit
+from cohmm.learn.topics.topic_lags import TopicLags, lag_shares
 from cohmm.model.hmm import HMM
 
 
@@ -46,9 +53,9 @@ def htmm(
     documents: Documents | DocumentParts,
     n_components: States,
     *,
-    lags: Iterable[int] | int = range(1, 6),
+    lags: TopicLags = "auto",
     refine: int = 1,
-    max_iter: int = 100,
+    max_iter: int = 50,
     tol: float = 1e-3,
     n_init: int = 1,
     weights: Any = None,
@@ -66,8 +73,10 @@ def htmm(
         The corpus.
     n_components : int or "auto"
         Number of topics; "auto": as many as stand out from the noise.
-    lags : int or several
-        Distances at which pairs are counted.  One lag alone finds phrases.
+    lags : "auto", int, several, or a mapping
+        Distances at which pairs are counted.  "auto": 1 to 5, and far ones, each as much as its
+        pairs still show of the topics.  Those given count alike, or as the mapping says, such as
+        ``{1: 1.0, 8: 0.5}``.  One alone finds phrases.
     refine : int
         Passes over the documents after the pairs; 0: none.
     max_iter : int
@@ -102,13 +111,16 @@ def htmm(
     if n_components != "auto":
         check_states(n_components, documents.n_symbols, "topics", "words")
     # 1
+    shares = lag_shares(lags, documents)
     if counts is None:
-        counts = count_documents(documents, lags, weights)
+        counts = count_documents(documents, shares, weights)
     elif not isinstance(counts, Cooccurrence) or counts.vocabulary != documents.vocabulary:
         raise ValueError(
             f"counts must be of the {documents.n_symbols} words of these documents, in their "
             f"order, not {counts!r}"
         )
+    else:
+        shares = {lag: shares.get(lag, 0.0) for lag in counts.lags}
     # 2, 3
     pairs = topics_of_pairs(
         counts,
@@ -117,6 +129,7 @@ def htmm(
         tol=tol,
         n_init=n_init,
         random_state=random_state,
+        shares=shares,
         start=start,
         callback=callback,
     )
@@ -125,15 +138,20 @@ def htmm(
     topics = Topics.of(expected + smoothing, prevalence, SWITCH)
     weighing = checked_weights(documents, weights)
     # 4
-    topics = topics._replace(switch=settled_switch(documents, topics, weighing))
+    chosen = documents.some(SAMPLE, True if weighing is None else weighing > 0)
+    known = Unread(
+        documents.select(chosen), None if weighing is None else weighing[chosen], topics.emission
+    )
+    topics = with_chain_of(topics, [known])
     # 5
     for n_pass in range(refine):
-        counted = expected_counts(documents, topics, weighing)
-        topics = counted.topics(smoothing)
+        before = topics._replace(switch=topics.switch**0.5)
+        counted = expected_counts(documents, before, weighing)
+        topics = counted.topics(smoothing, before.prior.sum())._replace(switch=topics.switch)
         record(n_pass + 1, counted.objective)
     # 6
     if refine:
-        topics = topics._replace(switch=settled_switch(documents, topics, weighing))
+        topics = with_chain_of(topics, unread_by(documents, weighing, before, counted, smoothing))
         transitions = corpus_transitions(documents, topics, weighing)
     return HTMMFit.of(
         topics,

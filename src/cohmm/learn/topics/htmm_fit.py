@@ -9,7 +9,7 @@ import numpy as np
 
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Progress
-from cohmm.learn.topics.sticky_em import Topics, chain_prior, checked_switch
+from cohmm.learn.topics.sticky_em import Topics, checked_switch
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm import HMM
 
@@ -62,7 +62,7 @@ class HTMMFit(TopicFit):
         return cls(
             components / components.sum(axis=1, keepdims=True),
             prevalence,
-            chain_prior(prevalence),
+            topics.prior[order],
             vocabulary,
             transitions=transitions[order][:, order],
             switch=topics.switch,

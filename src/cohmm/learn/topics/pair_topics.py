@@ -30,10 +30,13 @@ def topics_of_pairs(
     tol: float,
     n_init: int,
     random_state: int | None,
+    shares: dict[int, float] | None = None,
     start: HMM | None = None,
     callback: Callback | None = None,
 ) -> Fit:
     """Topics as the states of a model, without smoothing; options are those of `htmm`.
+
+    ``shares`` say how much each lag counts (`cohmm.learn.topics.topic_lags`); default: all alike.
 
     The volume term is left out: on text it makes no difference.  A word without a pair has no
     probability: passes over documents and smoothing see to it.
@@ -44,12 +47,14 @@ def topics_of_pairs(
     >>> len(fit.starts), fit.model
     (3, HMM(2 states, 4 symbols))
     """
-    lags = [lag for lag in counts.lags if counts.n_pairs(lag) > 0]
-    evidence = PairEvidence.of(counts, lags, "summed")
+    if shares is None:
+        shares = dict.fromkeys(counts.lags, 1.0)
+    shares = {lag: share for lag, share in shares.items() if share and counts.n_pairs(lag)}
+    evidence = PairEvidence.of(counts, shares, "summed", shares)
     k = number_of_states(n_components, evidence, evidence.spectra(n_components)[1], goes_on=True)
     points = [
         starts(evidence, k, 1, None, model)[0]
-        for model in _start_models(evidence, k, n_init, random_state, start)
+        for model in _start_models(counts, shares, k, n_init, random_state, start)
     ]
     problem = Problem(evidence.laws, evidence.weights, NoVolume(), 0.0)
     least_gain = tol / evidence.n_pairs
@@ -67,15 +72,19 @@ def topics_of_pairs(
 
 
 def _start_models(
-    evidence: PairEvidence, k: int, n_init: int, random_state: int | None, given: HMM | None
+    counts: Cooccurrence,
+    shares: dict[int, float],
+    k: int,
+    n_init: int,
+    random_state: int | None,
+    given: HMM | None,
 ) -> list[HMM]:
     """Where to start: the first is the same for any ``n_init``."""
-    counts = evidence.counts
     if given is not None and given.vocabulary not in (None, counts.vocabulary):
         raise ValueError("start has other words than the documents, or in another order")
     if given is not None and n_init == 1:
         return [given]
-    omega = sum(counts.probability(lag) for lag in counts.lags if counts.n_pairs(lag) > 0)
+    omega = sum(share * counts.probability(lag) for lag, share in shares.items())
     models = [
         HMM(np.full(k, 1 / k), (np.eye(k) + 1) / (k + 1), topics, counts.vocabulary)
         for topics in cluster_topics(omega, k, random_state, n_init)

@@ -113,10 +113,11 @@ class Counted(NamedTuple):
         """Minus the log-likelihood of a word."""
         return -self.log_likelihood / max(self.n_words, 1.0)
 
-    def topics(self, smoothing: float) -> Topics:
-        """The M-step."""
+    def topics(self, smoothing: float, draws: float = PRIOR_DRAWS) -> Topics:
+        """The M-step, with a prior of so many draws."""
         share = self.words.sum(axis=0)
-        return Topics.of(self.words + smoothing, share / share.sum(), self.rate())
+        share = share / share.sum()
+        return Topics.of(self.words + smoothing, share, self.rate(), draws * share)
 
     def rate(self) -> float:
         """The rate of switching."""
