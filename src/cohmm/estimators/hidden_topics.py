@@ -34,6 +34,7 @@ from cohmm.topics.describe import top_words
 from cohmm.topics.document_chains import Chain, Chains, segment
 from cohmm.topics.htmm_file import load_fit, save_fit
 from cohmm.topics.perplexity import Method, likelihood
+from cohmm.topics.word_order import Order
 
 READING = (
     "analyzer",
@@ -295,10 +296,14 @@ class HTMM(
         each = coherence(fit.components, reference, measure, **options)
         return each if by_topic else float(each.mean())
 
-    def top_words(self, n: int = 10) -> list[list[str]]:
-        """The ``n`` most probable words of every topic, the most probable first."""
+    def top_words(self, n: int = 10, by: Order = "probability") -> list[list[str]]:
+        """The ``n`` top words of every topic, the first first.
+
+        ``by`` "probability", or what tells the topic from others: "relevance", which the command
+        line, plots and the report show, or "frex"; see `cohmm.topics.word_order`.
+        """
         fit = self._fitted()
-        return top_words(fit.components, fit.vocabulary, n)
+        return top_words(fit.components, fit.vocabulary, n, by, fit.prevalence)
 
     # -- files -------------------------------------------------------------------------------
 
