@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from cohmm import HTMM, storage
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.output import StorageError
+from cohmm.report.prepare import model_key
 from cohmm.topics.htmm_file import KIND
 from tests.laws import close
 
@@ -46,6 +48,24 @@ def test_the_old_model_stays_as_it_was(topics: HTMM) -> None:
         HTMM().merge([[0, 1]])
     with pytest.raises(ValueError, match="there is no topic 3"):
         topics.drop(3)
+
+
+def test_labels_that_a_reader_saved(topics: HTMM, tmp_path: Path) -> None:
+    path = tmp_path / "labels.json"
+    saved = {"model": model_key(topics.components_), "labels": {"1": "grain"}}
+    path.write_text(json.dumps(saved))
+    assert topics.rename(path).labels_ == (None, "grain", None)
+    assert topics.rename(str(path)).rename({0: "oil"}).rename(path).labels_[:2] == ("oil", "grain")
+    with pytest.raises(ValueError, match="labels of another model"):
+        topics.drop(2).rename(path)
+    with pytest.raises(ValueError, match="there is no file grain"):
+        topics.rename("grain")
+
+
+def test_settings_are_not_shared(topics: HTMM) -> None:
+    first = topics.rename({}).set_output(transform="default")
+    first.rename({0: "oil"}).set_output(transform="pandas")
+    assert isinstance(first.transform(TEXTS), np.ndarray)
 
 
 def test_learning_on_keeps_the_labels(topics: HTMM) -> None:

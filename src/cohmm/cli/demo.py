@@ -258,6 +258,7 @@ def summary(
         "seconds": seconds,
         "topic_error": findings.topic_error,
         **findings._asdict(),
+        "words_by": "relevance",
         "passage": {"document": d, "words": words, "topics": topics},
         "files": {name: str(path) for name, path in paths._asdict().items()},
     }

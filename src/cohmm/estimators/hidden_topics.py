@@ -87,7 +87,7 @@ class HTMM(
     Attributes
     ----------
     components_ : array, (K, V)
-        P(word | topic), topics by prevalence.
+        P(word | topic); `fit` orders topics by prevalence, `merge` and `drop` keep their order.
     topic_prevalence_, topic_transitions_
         The share of every topic in the corpus, (K,), and from which topic to which the words
         go, (K, K), as the documents' sticky chains expect it (with ``refine=0``, as the pairs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import Any, Self
@@ -29,17 +30,24 @@ class TopicSteering:
         """What the topics are called, K strings, or None where a topic has no label."""
         return self._fitted().all_labels
 
-    def rename(self, labels: Mapping[Any, str | None]) -> Self:
+    def rename(self, labels: Mapping[Any, str | None] | str | os.PathLike[str]) -> Self:
         """A model with other labels, ``{0: "grain", "metal": "gold"}``; None takes one away.
 
-        Labels are shown in tables, plots and reports, and kept in files.  No number changes.
+        Labels are shown in tables, plots and reports, and kept in files.  A path is that of labels
+        which a reader wrote into a report, and saved there.  No number changes.
 
         >>> from cohmm import HTMM
         >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
         >>> topics.rename({0: "grain"}).labels_
         ('grain', None)
         """
-        return self._steered(rename_topics(self._fitted(), labels))
+        fit = self._fitted()
+        if isinstance(labels, (str, os.PathLike)):
+            from cohmm.report.labels import checked_labels
+            from cohmm.report.prepare import model_key
+
+            labels = checked_labels(labels, fit.n_components, model_key(fit.components))
+        return self._steered(rename_topics(fit, labels))
 
     def merge(self, groups: Iterable[Any]) -> Self:
         """A model in which each group of topics is one: ``[[0, 5], ["grain", 7]]``.
@@ -74,5 +82,10 @@ class TopicSteering:
 
     def _steered(self, fit: HTMMFit) -> Self:
         model = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(
+                value, dict
+            ):  # what scikit-learn keeps of settings, each model for itself
+                setattr(model, name, dict(value))
         model.fit_, model.n_components = fit, fit.n_components
         return model
