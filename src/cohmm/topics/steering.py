@@ -16,6 +16,8 @@ are cut out (the stochastic complement of A):
     pi_k / sum pi_k,   alpha_k sum alpha / sum alpha_k,   A_kk + A_kd (I - A_dd)^-1 A_dk.
 
 Of a sticky chain that is the sticky chain of the same rate that draws from what is left of pi.
+
+The prior of a full chain is worth K / 10 moves from every topic, K being the new number of them.
 """
 
 from __future__ import annotations
