@@ -54,7 +54,7 @@ print(documents)
 
 topics = HTMM(n_topics, n_init=3, random_state=0).fit(documents)
 print(f"a topic is drawn anew at {topics.switch_:.0%} of the words")
-top = topics.top_words(4)
+top = topics.top_words(4, by="relevance")
 
 name = CHOSEN if CHOSEN in texts else corpus.ids[0]
 [speech] = topics.segment([texts[name]])

@@ -66,7 +66,7 @@ order_counts = topics.set_params(chain="sticky").perplexity(held_out)
 print(f"perplexity of held-out articles: {order_counts:.0f}")
 print(f"with the same topics, word order ignored: {order_ignored:.0f}")
 
-top = topics.top_words(4)
+top = topics.top_words(4, by="relevance")
 shares = topics.transform(documents)
 frequent = Counter(label for some in labels for label in some).most_common(10)
 table = np.array([[label in some for some in labels] for label, _ in frequent]) @ shares

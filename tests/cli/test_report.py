@@ -51,6 +51,15 @@ def test_batches_make_no_difference(run, folder, monkeypatch):
     assert (folder / "r.html").read_text() == whole
 
 
+def test_labels_of_the_model_are_those_of_the_report(run, topics):
+    HTMM.load("t.cohmm").rename({0: "rain", 1: "sun"}).save("named.cohmm")
+    run("report", "named.cohmm")
+    assert data_of(topics / "report.html")["labels"] == {"0": "rain", "1": "sun"}
+    (topics / "labels.json").write_text('{"1": "snow"}')
+    run("report", "named.cohmm", "--labels", "labels.json")
+    assert data_of(topics / "report.html")["labels"] == {"0": "rain", "1": "snow"}
+
+
 def test_a_report_about_topics_shows_texts_as_they_were_written(run, topics):
     run("report", "t.cohmm", "t.txt")
     data = data_of(topics / "report.html")

@@ -14,10 +14,12 @@ from typer.testing import CliRunner
 
 from cohmm import HTMM, EvidenceWarning
 from cohmm.cli import app
+from cohmm.cli.options import WordOrder
 from cohmm.cli.text_input import as_options, frequency
-from cohmm.cli.topics import _over_pairs, lags_of
+from cohmm.cli.topics import _over_pairs, lags_of, show, summary
 from cohmm.datasets.synthetic_topics import sample_htmm
 from cohmm.learn.fit import Progress
+from cohmm.topics.overview import Overview
 from tests.cli.test_report import data_of
 
 SAMPLE = sample_htmm(120, n_components=3, n_words=60, length=30, random_state=0).documents
@@ -57,7 +59,8 @@ def test_the_model_is_that_of_the_library(run, texts):
     assert "passes over pairs at lags 1, 2, 3, 4, 5, 8, 16; 1 over the documents" in lines[1]
     assert lines[2] == (f"coherence {model.coherence():.1f} (the paper's: top 20 words, eps 0.01)")
     rows = [line.split() for line in lines[7:10]]
-    for k, (row, words) in enumerate(zip(rows, model.top_words(5), strict=True)):
+    assert "most distinctive words" in lines[5]
+    for k, (row, words) in enumerate(zip(rows, model.top_words(5, "relevance"), strict=True)):
         assert row[:2] == [str(k), f"{model.topic_prevalence_[k]:.1%}"]
         assert row[3:8] == words
     assert max(map(len, lines)) <= 80
@@ -101,7 +104,8 @@ def test_json_is_one_object(run, texts):
     assert found["words"] == SAMPLE.n_words
     assert found["coherence"]["eps"] == 0.01
     assert found["coherence"]["each"] == pytest.approx(model.coherence(by_topic=True))
-    assert found["top_words"] == model.top_words(4)
+    assert found["top_words"] == model.top_words(4, "relevance")
+    assert (found["words_by"], found["labels"]) == ("relevance", [None] * 3)
     assert found["prevalence"] == model.topic_prevalence_.tolist()
     assert found["starts"] == list(model.fit_.starts)
     runs = [last - first + 1 for s in model.segment(texts) for first, last, _ in s.runs]
@@ -113,6 +117,41 @@ def test_json_is_one_object(run, texts):
 def test_starts_are_as_many_as_asked_for(run, texts):
     run("topics", "news.txt", "-k", "3", "--starts", "4", "-o", "t.cohmm")
     assert len(HTMM.load("t.cohmm").fit_.starts) == 4
+
+
+def test_words_in_another_order(run, texts):
+    model = fitted(texts)
+    for order in ("probability", "frex"):
+        given = ("topics", "news.txt", "-k", "3", "--words-by", order)
+        found = json.loads(run(*given, "--json").stdout)
+        assert found["words_by"] == order
+        assert found["top_words"] == model.top_words(10, order)
+    assert model.top_words(10, "frex") != model.top_words(10)
+    assert "most probable words" in run("topics", "news.txt", "--words-by", "probability").stdout
+
+
+def test_counts_are_saved_when_asked_for(run, texts):
+    run("topics", "news.txt", "-k", "3", "-o", "t.cohmm", "--save-counts")
+    assert HTMM.load("t.cohmm").counts_ == fitted(texts).counts_
+    assert len(HTMM.load("t.cohmm").partial_fit(texts[:9]).components_) == 3
+    why = "--save-counts keeps counts in the model's file: give --output"
+    run("topics", "news.txt", "--save-counts", fails=why)
+
+
+def test_labels_have_a_column(capsys, texts):
+    model = fitted(texts).rename({0: "[the sea]", 2: "a label that is longer than its column"})
+    overview = Overview.of(model.fit_, model.chain, model.documents_)
+    show(model, overview, 1.0, None, None, WordOrder.relevance)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    head, first, second, third = (lines[i] for i in (5, 7, 8, 9))
+    assert head.split()[4:] == ["label", "most", "distinctive", "words"]
+    words = model.top_words(1, "relevance")
+    assert f" [the sea]              {words[0][0]}" in first
+    assert second.split()[3] == words[1][0]
+    assert " a label that is lon…   " in third
+    found = summary(model, overview, 1.0, 3, WordOrder.probability)
+    assert found["labels"] == list(model.labels_)
 
 
 @pytest.mark.parametrize(

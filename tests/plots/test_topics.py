@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 
 from cohmm import HTMM, Documents
 from cohmm.learn.topics.topic_fit import TopicFit
-from cohmm.plots import plot_segmentation, plot_topic_map
+from cohmm.plots import plot_emissions, plot_segmentation, plot_topic_map, plot_transitions
 from cohmm.plots.topic_map import coordinates
 from cohmm.topics.coloured_runs import PALETTE
 from cohmm.topics.document_chains import Segmented
@@ -69,12 +69,45 @@ def test_labels_are_top_words_that_do_not_cover_one_another() -> None:
     ax.figure.draw_without_rendering()
     labels = ax.texts[40:]
     assert 5 < len(labels) < 40
-    best = {" ".join(f"word{n}" for n in np.argsort(-row)[:2]) for row in fit.components}
-    assert {label.get_text() for label in labels} <= best
+    overall = fit.prevalence @ fit.components
+    for drawn, values in (
+        (ax, fit.components / np.sqrt(overall)),
+        (plot_topic_map(fit, n_words=2, order="probability"), fit.components),
+    ):
+        best = {" ".join(f"word{n}" for n in np.argsort(-row)[:2]) for row in values}
+        assert {label.get_text() for label in drawn.texts[40:]} <= best
     boxes = [label.get_window_extent() for label in labels]
     for number, box in enumerate(boxes):
         assert not box.count_overlaps(boxes[:number])
         assert ax.get_window_extent().count_contains(box.get_points()) == 2
+
+
+def test_labels_that_topics_were_given(topics: HTMM, documents: Documents) -> None:
+    named = topics.rename({0: "the $sea$"})
+    labels = [text.get_text() for text in plot_topic_map(named).texts]
+    assert "the $sea$" in labels
+    assert " ".join(topics.top_words(3, "relevance")[1]) in labels
+    ax = plot_transitions(named, seriate=False)
+    numbers = [str(k) for k in range(1, named.n_components)]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["the $sea$", *numbers]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["the $sea$", *numbers]
+    assert plot_emissions(named).get_xticklabels()[0].get_text() == "the $sea$"
+    for order in ("relevance", "probability"):
+        ax = plot_segmentation(named, documents.words(0), order=order)
+        words = " ".join(topics.top_words(4, order)[0])
+        legend = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert f"0: the $sea$ ({words})" in legend
+        ax.figure.draw_without_rendering()
+
+
+def test_words_of_topics_are_drawn_by_relevance() -> None:
+    common = np.array([[0.5, 0.3, 0.2, 0, 0], [0.5, 0, 0, 0.3, 0.2]])
+    words = ("said", "oil", "gas", "corn", "wheat")
+    fit = TopicFit(common, [0.5, 0.5], [1.0, 1.0], words, name="by hand")
+    ax = plot_emissions(fit, n_symbols=2)
+    assert {tick.get_text() for tick in ax.get_yticklabels()} == {"oil", "corn"}
+    ax = plot_emissions(common, n_symbols=2)
+    assert "0" in {tick.get_text() for tick in ax.get_yticklabels()}
 
 
 def test_topics_alike_and_words_that_look_like_formulas() -> None:

@@ -14,6 +14,8 @@ import pytest
 from cohmm.report.labels import checked_labels
 from cohmm.report.prepare import model_key, prepare_report
 from cohmm.report.render import write
+from cohmm.topics.describe import top_words
+from cohmm.topics.word_order import RELEVANCE
 from tests.report.samples import TRICKY, WORDS, material
 
 DESKTOP, PHONE = (1280, 900), (360, 740)
@@ -240,6 +242,19 @@ def test_the_relevance_slider_orders_words(opened):
         assert one.text("#relevance-value") == f"{share:.1f}"
         orders.append(tuple(shown))
     assert len(set(orders)) == 3
+
+
+def test_distinctive_words_come_first(opened):
+    one = opened()
+    given = material()
+    words = top_words(given.components, given.vocabulary, 15, "relevance", given.prevalence)
+    assert one.text("#relevance-value") == f"{RELEVANCE:.1f}"
+    assert one.page.locator("#relevance").input_value() == f"{RELEVANCE}"
+    assert one.page.locator("#bars .name").all_inner_texts() == words[0]
+    holder = one.page.locator("#topic-table input").first.get_attribute("placeholder")
+    assert holder == ", ".join(words[0][:3])
+    states = opened("states")
+    assert states.text("#relevance-value") == "1.0"
 
 
 def test_the_threshold_slider_hides_edges(opened):

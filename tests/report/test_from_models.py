@@ -117,6 +117,9 @@ def test_labels_are_taken_and_checked_first(topics, tmp_path):
     assert topic_material(topics, None, labels={1: "sea"}).labels == {1: "sea"}
     model = separable_hmm(n_symbols=12, n_components=3, random_state=0)
     assert hmm_material(model, None, labels={"2": "sea"}).labels == {2: "sea"}
+    named = topics.rename({0: "bread", 2: "sky"})
+    assert topic_material(named, None).labels == {0: "bread", 2: "sky"}
+    assert topic_material(named, None, labels={2: "sea"}).labels == {0: "bread", 2: "sea"}
     for report in (topics.report, lambda path, data, **how: report_hmm(model, data, path, **how)):
         with pytest.raises(ValueError, match="there is no number 3"):
             report(tmp_path / "r.html", "nonsense", labels={3: "sea"})

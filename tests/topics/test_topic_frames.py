@@ -37,6 +37,8 @@ def test_a_row_a_topic(topics: HTMM, loaded: HTMM) -> None:
     stay = np.diagonal(topics.topic_transitions_)
     np.testing.assert_allclose(table["run_length"], 1 / (1 - stay))
     np.testing.assert_array_equal(table["coherence"], topics.coherence(by_topic=True))
+    assert table["words"].str.split().tolist() == topics.top_words(4, "relevance")
+    table = topics.to_frame("topics", n_words=4, order="probability")
     assert table["words"].str.split().tolist() == topics.top_words(4)
     assert list(loaded.to_frame("topics")) == ["topic", "prevalence", "run_length", "words"]
 
@@ -44,11 +46,34 @@ def test_a_row_a_topic(topics: HTMM, loaded: HTMM) -> None:
 def test_a_row_a_top_word(topics: HTMM) -> None:
     table = topics.to_frame("words", n_words=5)
     assert list(table) == ["topic", "rank", "word", "probability"]
-    assert table.groupby("topic")["word"].agg(list).tolist() == topics.top_words(5)
+    assert table.groupby("topic")["word"].agg(list).tolist() == topics.top_words(5, "relevance")
+    by_frex = topics.to_frame("words", n_words=5, order="frex")["word"].tolist()
+    assert by_frex == [word for words in topics.top_words(5, by="frex") for word in words]
     assert table["rank"].tolist() == [1, 2, 3, 4, 5] * 3
     codes = [topics.vocabulary_.index(word) for word in table["word"]]
     np.testing.assert_array_equal(table["probability"], topics.components_[table["topic"], codes])
     assert len(topics.to_frame("words", n_words=40)) == 120
+
+
+def test_labels_stand_beside_numbers(topics: HTMM) -> None:
+    named = topics.rename({0: "sea", 2: "sky"})
+    labels = {0: "sea", 1: None, 2: "sky"}
+    for what in ("topics", "words", "documents", "tokens", "segments"):
+        table, plain = named.to_frame(what), topics.to_frame(what)  # type: ignore[arg-type]
+        assert "label" not in plain
+        place = list(table).index("topic")
+        assert list(table)[place + 1] == "label"
+        assert [labels[k] for k in table["topic"]] == [
+            label if isinstance(label, str) else None for label in table["label"]
+        ]
+        assert table.drop(columns="label").equals(plain)
+    assert list(named.to_frame("transitions")) == [
+        "from_topic",
+        "from_label",
+        "to_topic",
+        "to_label",
+        "probability",
+    ]
 
 
 def test_a_row_a_transition(loaded: HTMM) -> None:

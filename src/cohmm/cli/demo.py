@@ -211,7 +211,7 @@ def compare(model: HTMM, documents: Documents, truth: HMM, states: Ints) -> Find
     return Findings(
         subjects=[list(SUBJECTS)[state] for state in which],
         prevalence=model.topic_prevalence_.tolist(),
-        top_words=model.top_words(TOP),
+        top_words=model.top_words(TOP, "relevance"),
         topic_errors=(np.abs(components - emission).sum(axis=1) / 2).tolist(),
         transition_error=total_variation(model.topic_transitions_, transitions),
         right=float(np.mean(which[inferred] == states)),
@@ -258,6 +258,7 @@ def summary(
         "seconds": seconds,
         "topic_error": findings.topic_error,
         **findings._asdict(),
+        "words_by": "relevance",
         "passage": {"document": d, "words": words, "topics": topics},
         "files": {name: str(path) for name, path in paths._asdict().items()},
     }
@@ -278,7 +279,7 @@ def show(documents: Documents, findings: Findings, seconds: dict[str, float], pa
         "known topics",
         f"{sum(seconds.values()):.1f} s: {steps}",
         "",
-        "topic  the truth    share    off  lasts  truth  most probable words",
+        "topic  the truth    share    off  lasts  truth  most distinctive words",
     ]
     for t, subject in enumerate(findings.subjects):
         head = (

@@ -196,6 +196,29 @@ TokenPatternOption = Annotated[
     str,
     typer.Option(help="A regular expression that matches words.", metavar="REGEX"),
 ]
+
+
+class WordOrder(StrEnum):
+    """In which order the words of a topic are shown."""
+
+    relevance = "relevance"
+    probability = "probability"
+    frex = "frex"
+
+    @property
+    def heading(self) -> str:
+        """What such words are called."""
+        return "most probable words" if self is WordOrder.probability else "most distinctive words"
+
+
+WordsByOption = Annotated[
+    WordOrder,
+    typer.Option(
+        "--words-by",
+        help="Which words of a topic come first: those that tell it from others, by their "
+        "relevance or FREX, or the most probable.",
+    ),
+]
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # cohmm.data.tokens has it too, and takes long to import
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 MOST_TOPICS_SHOWN = 20
 TOP_WORDS = 10  # for machines
 MOST_WORDS = 12  # in a line
+LABEL = 20  # characters of a label
 TAKEN = 32  # columns of the screen that the rest of a line takes
 
 
@@ -97,6 +98,15 @@ def topics(
             min=1, help="Show so many words of a topic. Default: a line.", show_default=False
         ),
     ] = None,
+    words_by: options.WordsByOption = options.WordOrder.relevance,
+    save_counts: Annotated[
+        bool,
+        typer.Option(
+            "--save-counts",
+            help="Keep the pair counts in the model's file, so that it can learn on: "
+            "HTMM.load(file).partial_fit(documents).",
+        ),
+    ] = False,
     shares: Annotated[
         Path | None,
         typer.Option(
@@ -130,6 +140,8 @@ def topics(
         cohmm topics dump/*.txt -k 100 --min-df 20 --workers 8 -o dump.cohmm
     """
     check_output(output, report, shares)
+    if save_counts and output is None:
+        raise ValueError("--save-counts keeps counts in the model's file: give --output")
     check_shares(shares)
     words = Words.of(stop_words, min_df, max_df, max_features, token_pattern)
     k, distances = size(n_topics), lags_of(lags)
@@ -157,7 +169,7 @@ def topics(
         seconds = time.perf_counter() - began
         overview = Overview.of(model.fit_, model.chain, documents)
         if output is not None:
-            model.save(output)
+            model.save(output, counts=save_counts)
         if shares is not None:
             write_shares(model, data or cast("Documents", documents), shares)
         if report is not None:
@@ -171,9 +183,9 @@ def topics(
             )
             told(report)
     if json:
-        typer.echo(json_line(summary(model, overview, seconds, top_words or TOP_WORDS)))
+        typer.echo(json_line(summary(model, overview, seconds, top_words or TOP_WORDS, words_by)))
     else:
-        show(model, overview, seconds, output, top_words)
+        show(model, overview, seconds, output, top_words, words_by)
 
 
 def size(text: str) -> Any:
@@ -227,7 +239,9 @@ def _over_pairs(tell: Callable[[Any], None]) -> Callable[[Any], None]:
     return heard
 
 
-def summary(model: HTMM, overview: Overview, seconds: float, n_words: int) -> dict[str, Any]:
+def summary(
+    model: HTMM, overview: Overview, seconds: float, n_words: int, order: options.WordOrder
+) -> dict[str, Any]:
     """For machines."""
     from cohmm.topics.overview import EPS
 
@@ -258,7 +272,9 @@ def summary(model: HTMM, overview: Overview, seconds: float, n_words: int) -> di
         "prevalence": fit.prevalence.tolist(),
         "mean_run": overview.runs.mean,
         "mean_runs": overview.runs.means.tolist(),
-        "top_words": model.top_words(min(n_words, documents.n_symbols)),
+        "labels": list(model.labels_),
+        "words_by": order.value,
+        "top_words": model.top_words(min(n_words, documents.n_symbols), order.value),
     }
 
 
@@ -267,7 +283,12 @@ def _n_empty(documents: Documents | DocumentParts) -> int:
 
 
 def show(
-    model: HTMM, overview: Overview, seconds: float, output: Path | None, n_words: int | None
+    model: HTMM,
+    overview: Overview,
+    seconds: float,
+    output: Path | None,
+    n_words: int | None,
+    order: options.WordOrder,
 ) -> None:
     """One screen: how it went, and one row per topic."""
     from rich import box
@@ -280,16 +301,31 @@ def show(
     table = Table(box=box.SIMPLE_HEAD)
     for name in ("topic", "share", "mean run"):
         table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
-    table.add_column("most probable words")
-    top = model.top_words(min(n_words or MOST_WORDS, documents.n_symbols))
+    labels = [begin(label or "", LABEL) for label in model.labels_]
     room = console.width - TAKEN
+    if any(labels):
+        table.add_column("label", no_wrap=True)
+        room -= max(map(len, labels), default=0) + 3
+    table.add_column(order.heading)
+    top = model.top_words(min(n_words or MOST_WORDS, documents.n_symbols), order.value)
     for k in range(min(fit.n_components, MOST_TOPICS_SHOWN)):
         share, run = f"{fit.prevalence[k]:.1%}", f"{overview.runs.means[k]:.1f}"
         text = " ".join(top[k]) if n_words is not None else _line(top[k], room)
-        table.add_row(str(k), share, run, escape(text))
+        table.add_row(
+            str(k), share, run, *([escape(labels[k])] if any(labels) else []), escape(text)
+        )
     console.print(table)
     if fit.n_components > MOST_TOPICS_SHOWN:
         typer.echo(f"... and {fit.n_components - MOST_TOPICS_SHOWN} more topics")
+
+
+def begin(text: str, most: int) -> str:
+    """A text, or its begin where it has more characters than ``most``.
+
+    >>> begin("agriculture", 6)
+    'agric…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _line(words: list[str], room: int) -> str:

@@ -13,28 +13,29 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from cohmm.data.document_parts import DocumentParts
-from cohmm.data.documents import Documents, in_common_words, joined
+from cohmm.data.documents import Documents
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
 from cohmm.distributed.partitions import Partitions
 from cohmm.estimators.over_partitions import segments, shares
 from cohmm.estimators.topic_exports import TopicExports
+from cohmm.estimators.topic_growth import TopicGrowth
+from cohmm.estimators.topic_steering import TopicSteering
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Callback, Progress
-from cohmm.learn.options import check_choice, check_decay
+from cohmm.learn.options import check_choice
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.htmm_fit import HTMMFit
-from cohmm.learn.topics.sticky_em import checked_weights
 from cohmm.learn.topics.topic_lags import TopicLags, lag_shares
 from cohmm.model.hmm import HMM
-from cohmm.model.more_symbols import with_symbols
 from cohmm.topics.coherence import Measure, coherence
 from cohmm.topics.describe import top_words
 from cohmm.topics.document_chains import Chain, Chains, segment
 from cohmm.topics.htmm_file import load_fit, save_fit
 from cohmm.topics.perplexity import Method, likelihood
+from cohmm.topics.word_order import Order
 
 READING = (
     "analyzer",
@@ -48,7 +49,14 @@ READING = (
 )
 
 
-class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HTMM(
+    TopicSteering,
+    TopicGrowth,
+    TopicExports,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """The hidden topic Markov model: the topics of a document's words are a Markov chain.
 
     Topics are learned from how often words follow one another, at several distances, and then
@@ -82,7 +90,7 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     Attributes
     ----------
     components_ : array, (K, V)
-        P(word | topic), topics by prevalence.
+        P(word | topic); `fit` orders topics by prevalence, `merge` and `drop` keep their order.
     topic_prevalence_, topic_transitions_
         The share of every topic in the corpus, (K,), and from which topic to which the words
         go, (K, K), as the documents' sticky chains expect it (with ``refine=0``, as the pairs
@@ -91,6 +99,8 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         The probability that a word's topic is drawn anew, of the sticky chain.
     vocabulary_ : tuple
         The words.
+    labels_ : tuple
+        What the topics are called, or None each: see `rename`.
     fit_, documents_, counts_
         The `HTMMFit`, the training documents and their pairs.
     converged_, n_iter_
@@ -176,34 +186,6 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self.fit(X, sample_weight=sample_weight)
         return self.transform(X if isinstance(X, Partitions) else self.documents_)
 
-    def partial_fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, decay: float = 1.0
-    ) -> HTMM:
-        """Add documents to those learned from before, and learn on from where it stood.
-
-        New words join the vocabulary, if ``min_df`` and the like keep them among the new documents;
-        one that was given stays as it is.  What came before weighs ``decay`` times as much as it
-        did: below 1, the past is forgotten.  ``n_init`` is for the first call, which is `fit`: a
-        later one has one start, what was learned before.
-        """
-        check_decay(decay)
-        if not hasattr(self, "fit_"):
-            return self.fit(X, sample_weight=sample_weight)
-        before = self._training("partial_fit")
-        if isinstance(X, Partitions) or isinstance(before, DocumentParts):
-            raise ValueError("partial_fit is for documents in memory: fit all Partitions together")
-        new = self.encode(X) if self.vocabulary is not None else self._learn_words(X)
-        before, new = in_common_words(before, new)
-        weights = self._weights
-        if decay < 1 or weights is not None or sample_weight is not None:
-            weights = np.concatenate(
-                [decay * _weights_of(before, weights), _weights_of(new, sample_weight)]
-            )
-        counts = self.counts_.scaled(decay) + count_documents(new, self.counts_.lags, sample_weight)
-        share = counts.symbol_counts / counts.symbol_counts.sum()
-        start = with_symbols(self.fit_.as_hmm(), before.vocabulary, before.n_symbols, share)
-        return self._learn(joined(before, new), counts, weights, self.lags, start)
-
     def _learn(
         self,
         documents: Documents | DocumentParts,
@@ -226,7 +208,7 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             random_state=self.random_state,
             start=start,
             counts=counts,
-            callback=_print_progress if callback is None and self.verbose else callback,
+            callback=callback or self._progress(),
         )
         self.documents_, self.counts_, self._weights = documents, counts, weights
         return self
@@ -320,10 +302,14 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         each = coherence(fit.components, reference, measure, **options)
         return each if by_topic else float(each.mean())
 
-    def top_words(self, n: int = 10) -> list[list[str]]:
-        """The ``n`` most probable words of every topic, the most probable first."""
+    def top_words(self, n: int = 10, by: Order = "probability") -> list[list[str]]:
+        """The ``n`` top words of every topic, the first first.
+
+        ``by`` "probability", or what tells the topic from others: "relevance", which the command
+        line, plots and the report show, or "frex"; see `cohmm.topics.word_order`.
+        """
         fit = self._fitted()
-        return top_words(fit.components, fit.vocabulary, n)
+        return top_words(fit.components, fit.vocabulary, n, by, fit.prevalence)
 
     # -- files -------------------------------------------------------------------------------
 
@@ -337,16 +323,26 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self._fitted()
         report_topics(self, documents, path, **options)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, without the training documents."""
-        save_fit(path, self._fitted(), self.get_params())
+    def save(self, path: str | os.PathLike[str], *, counts: bool = False) -> None:
+        """Write the model to a file, without the training documents.
+
+        With ``counts``, their pair counts as well, so that what is loaded can `partial_fit`.
+        """
+        fit = self._fitted()
+        if counts and not hasattr(self, "counts_"):
+            raise ValueError(
+                "there are no counts to save: the model was loaded from a file without any"
+            )
+        save_fit(path, fit, self.get_params(), self.counts_ if counts else None)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> HTMM:
         """Read a model that `save` wrote."""
-        fit, parameters = load_fit(path, cls._get_param_names())
+        fit, parameters, counts = load_fit(path, cls._get_param_names())
         model = cls(**parameters)
         model.fit_ = fit
+        if counts is not None:
+            model.counts_ = counts
         return model
 
     # -- inside ------------------------------------------------------------------------------
@@ -364,9 +360,12 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         if not hasattr(self, "documents_"):
             raise ValueError(
                 f"{what} needs the training documents, which a model loaded from a file does not "
-                + ("have" if what == "partial_fit" else "have: give documents")
+                "have: give documents"
             )
         return self.documents_
+
+    def _progress(self) -> Callback | None:
+        return _print_progress if self.verbose else None
 
     def _chains(self) -> Chains:
         return Chains.of(self._fitted(), self.chain)
@@ -388,11 +387,6 @@ class HTMM(TopicExports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def _weights_of(documents: Documents, weights: Any) -> Floats:
-    checked = checked_weights(documents, weights)
-    return np.ones(len(documents)) if checked is None else checked
 
 
 def _print_progress(step: Progress) -> None:

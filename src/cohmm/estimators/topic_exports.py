@@ -10,6 +10,7 @@ from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.topics.document_chains import Chains
 from cohmm.topics.interchange import gensim_lists, octis_output, pyldavis_arrays
 from cohmm.topics.topic_frames import TopicTable, topic_frame
+from cohmm.topics.word_order import Order
 
 
 class TopicExports:
@@ -28,13 +29,22 @@ class TopicExports:
     def _training(self, what: str) -> Documents:
         raise NotImplementedError
 
-    def to_frame(self, what: TopicTable, documents: Any = None, *, n_words: int = 10) -> Any:
+    def to_frame(
+        self,
+        what: TopicTable,
+        documents: Any = None,
+        *,
+        n_words: int = 10,
+        order: Order = "relevance",
+    ) -> Any:
         """A pandas data frame, in long form; needs pandas.
 
         ``what``: "topics" (share, expected run, coherence, top words), "words" (the ``n_words``
         top words of every topic), "transitions"; of documents, those of training where none
         are given: "documents" (the share of every topic), "tokens" (a topic for every word),
         "segments" (runs of one topic).  A model loaded from a file has no coherence to show.
+        ``order`` is that of top words: "relevance", "probability" or "frex" (see `top_words`).
+        Where topics have labels, these stand beside the numbers.
 
         >>> from cohmm import HTMM
         >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
@@ -42,7 +52,12 @@ class TopicExports:
         ['document', 'place', 'word', 'topic', 'probability']
         """
         return topic_frame(
-            what, self._fitted(), self._chains(), self._known(documents), n_words=n_words
+            what,
+            self._fitted(),
+            self._chains(),
+            self._known(documents),
+            n_words=n_words,
+            order=order,
         )
 
     def to_pyldavis(self, documents: Any = None) -> dict[str, Any]:

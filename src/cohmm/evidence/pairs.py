@@ -222,6 +222,21 @@ class Cooccurrence(Value):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a file, whole or not at all."""
+        header = {"lags": self.lags, "vocabulary": self.vocabulary}
+        storage.save(path, "cooccurrence", header, self.arrays())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Cooccurrence:
+        """Read counts that `save` wrote."""
+        header, arrays = storage.load(path, "cooccurrence")
+
+        def build() -> Cooccurrence:
+            return cls.from_arrays(header["lags"], arrays, header["vocabulary"])
+
+        return cast(Cooccurrence, storage.reading(path, build))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All numbers, as arrays by name, for a file."""
         arrays = {"symbol_counts": self.symbol_counts, "start_counts": self.start_counts}
         for lag in self.lags:
             matrix = self[lag]
@@ -230,31 +245,24 @@ class Cooccurrence(Value):
                     arrays[f"{lag}.{part}"] = getattr(matrix, part)
             else:
                 arrays[f"{lag}.counts"] = matrix
-        header = {"lags": self.lags, "vocabulary": self.vocabulary}
-        storage.save(path, "cooccurrence", header, arrays)
+        return arrays
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Cooccurrence:
-        """Read counts that `save` wrote."""
-        header, arrays = storage.load(path, "cooccurrence")
+    def from_arrays(
+        cls, lags: Iterable[int], arrays: dict[str, np.ndarray], vocabulary: Any
+    ) -> Cooccurrence:
+        """What `arrays` gave, nobody else's by now."""
         frozen(arrays)
+        n = len(arrays["symbol_counts"])
 
-        def matrix(lag: int, n: int) -> Matrix:
+        def matrix(lag: int) -> Matrix:
             if f"{lag}.counts" in arrays:
                 return arrays[f"{lag}.counts"]
             parts = tuple(arrays[f"{lag}.{part}"] for part in ("data", "indices", "indptr"))
             return sparse.csr_array(parts, shape=(n, n))
 
-        def build() -> Cooccurrence:
-            n = len(arrays["symbol_counts"])
-            return cls(
-                {lag: matrix(lag, n) for lag in header["lags"]},
-                arrays["symbol_counts"],
-                arrays["start_counts"],
-                header["vocabulary"],
-            )
-
-        return cast(Cooccurrence, storage.reading(path, build))
+        counts = {lag: matrix(lag) for lag in lags}
+        return cls(counts, arrays["symbol_counts"], arrays["start_counts"], vocabulary)
 
 
 def checked_lag(lag: Any) -> int:

@@ -59,7 +59,7 @@ class FittedTopics(Protocol):
     def segment(self, X: Any) -> list[Any]:
         """A topic for every word of every document."""
 
-    def top_words(self, n: int) -> list[list[str]]:
+    def top_words(self, n: int, by: Any) -> list[list[str]]:
         """The top words of every topic."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,8 @@ except ModuleNotFoundError as missing:
 
 WIDTH = 3.4  # inches: a column of a paper that has two
 LETTERS = 24  # of a word, at most
+SHORT = 3  # letters of a tick that stands upright, under a cell
+NAME = 14  # letters of a name beside a cell, at most
 # Of Okabe and Ito, told apart by colour-blind readers as well.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -78,20 +80,29 @@ def plain(ax: Axes) -> None:
         ax.spines[side].set_visible(False)
 
 
-def word(label: Any) -> str:
+def word(label: Any, most: int = LETTERS) -> str:
     """A label in one short line.
 
     >>> word("two\\nlines"), word("x" * 30)
     ('two lines', 'xxxxxxxxxxxxxxxxxxxxxxx…')
     """
     text = " ".join(str(label).split()) or repr(label)
-    return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def shade_bar(ax: Axes, picture: AxesImage, label: str) -> None:
     """What the shades of a heat map mean."""
     bar = ax.figure.colorbar(picture, ax=ax, label=label, fraction=0.05, pad=0.02, aspect=25)
     bar.outline.set_visible(False)
+
+
+def state_names(names: Sequence[str], order: Iterable[int]) -> list[str]:
+    """What to call states in an order: by name, if there are names, or by number.
+
+    >>> state_names(("sun", "rain"), [1, 0]), state_names((), [1, 0])
+    (['rain', 'sun'], ['1', '0'])
+    """
+    return [word(names[state], NAME) if names else str(state) for state in order]
 
 
 def name_ticks(ax: Axes, axis: str, labels: Sequence[str], most: int) -> None:
@@ -101,8 +112,8 @@ def name_ticks(ax: Axes, axis: str, labels: Sequence[str], most: int) -> None:
     kind: dict[str, Any] = {"parse_math": False}
     if len(labels) > 10:
         kind["fontsize"] = "x-small"
-        if axis == "x":
-            kind["rotation"] = 90
+    if axis == "x" and (len(labels) > 10 or max(map(len, labels), default=0) > SHORT):
+        kind["rotation"] = 90
     setter = ax.set_xticks if axis == "x" else ax.set_yticks
     setter(range(0, len(labels), every), list(labels[::every]), **kind)
     ax.tick_params(axis=axis, length=0)  # type: ignore[arg-type]

@@ -9,9 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.plots.canvas import SHADES, canvas, name_ticks, shade_bar, word
-from cohmm.plots.given import emissions_of
+from cohmm.plots.canvas import SHADES, canvas, name_ticks, shade_bar, state_names, word
+from cohmm.plots.given import Emissions, emissions_of
 from cohmm.topics.describe import top_codes
+from cohmm.topics.word_order import Order
 
 ROW = 0.125  # inches
 
@@ -29,7 +30,8 @@ def plot_emissions(model: Any, ax: Axes | None = None, *, n_symbols: int = 40) -
     ax : Axes, optional
         Where to draw; default: a new figure.
     n_symbols : int
-        How many symbols are drawn at most: the most probable of every state, in turn.
+        How many symbols are drawn at most: the most probable of every state, in turn; of topics,
+        the most relevant words (see `cohmm.topics.word_order`).
 
     >>> ax = plot_emissions([[.5, .5, 0], [.1, 0, .9]])
     >>> [label.get_text() for label in ax.get_yticklabels()]
@@ -38,7 +40,7 @@ def plot_emissions(model: Any, ax: Axes | None = None, *, n_symbols: int = 40) -
     given = emissions_of(model)
     if isinstance(n_symbols, bool) or not isinstance(n_symbols, (int, np.integer)) or n_symbols < 1:
         raise ValueError(f"n_symbols must be a whole number from 1, not {n_symbols!r}")
-    symbols = _in_blocks(given.values, _chosen(given.values, n_symbols))
+    symbols = _in_blocks(given.values, _chosen(given, n_symbols))
     values = given.values[:, symbols].T
     with canvas(ax, height=max(1.6, ROW * len(symbols) + 0.5)) as ax:
         picture = ax.imshow(
@@ -48,7 +50,7 @@ def plot_emissions(model: Any, ax: Axes | None = None, *, n_symbols: int = 40) -
             aspect="auto",
             interpolation="nearest",
         )
-        name_ticks(ax, "x", [str(state) for state in range(values.shape[1])], most=25)
+        name_ticks(ax, "x", state_names(given.names, range(values.shape[1])), most=25)
         name_ticks(ax, "y", [word(given.vocabulary[n]) for n in symbols], most=100)
         ax.set_xlabel(given.kind)
         ax.set_ylabel(given.symbol)
@@ -56,11 +58,12 @@ def plot_emissions(model: Any, ax: Axes | None = None, *, n_symbols: int = 40) -
         return ax
 
 
-def _chosen(values: Floats, most: int) -> Ints:
+def _chosen(given: Emissions, most: int) -> Ints:
     """At most ``most`` symbols: the first of every state, then the second of every state, ..."""
-    if values.shape[1] <= most:
-        return np.arange(values.shape[1])
-    ranked = top_codes(values, most).T.ravel()
+    if given.values.shape[1] <= most:
+        return np.arange(given.values.shape[1])
+    by: Order = "relevance" if given.kind == "topic" else "probability"
+    ranked = top_codes(given.values, most, by, given.prevalence).T.ravel()
     _, first = np.unique(ranked, return_index=True)
     return np.asarray(ranked[np.sort(first)[:most]])
 

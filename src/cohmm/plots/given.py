@@ -26,6 +26,10 @@ class Emissions(NamedTuple):
     """The N symbols."""
     kind: str
     """"state" or "topic"."""
+    prevalence: Floats | None = None
+    """Of topics, (K,)."""
+    names: tuple[str, ...] = ()
+    """What the states are called; (): by their numbers."""
 
     @property
     def symbol(self) -> str:
@@ -42,6 +46,8 @@ class Transitions(NamedTuple):
     """(K,)."""
     kind: str
     """"state" or "topic"."""
+    names: tuple[str, ...] = ()
+    """What the states are called; (): by their numbers."""
 
 
 def unwrapped(model: Any) -> Any:
@@ -64,7 +70,9 @@ def emissions_of(model: Any) -> Emissions:
         labels = tuple(range(model.n_symbols)) if model.vocabulary is None else model.vocabulary
         return Emissions(model.emissionprob, labels, "state")
     if isinstance(model, TopicFit):
-        return Emissions(model.components, model.vocabulary, "topic")
+        return Emissions(
+            model.components, model.vocabulary, "topic", model.prevalence, names_of_topics(model)
+        )
     values = _probabilities(model, "emissions, (K, N)")
     return Emissions(values, tuple(range(values.shape[1])), "state")
 
@@ -75,7 +83,7 @@ def transitions_of(model: Any) -> Transitions:
     if isinstance(model, HMM):
         return Transitions(model.transmat, prevalence_of(model), "state")
     if isinstance(model, HTMMFit):
-        return Transitions(model.transitions, model.prevalence, "topic")
+        return Transitions(model.transitions, model.prevalence, "topic", names_of_topics(model))
     if isinstance(model, TopicFit):
         raise ValueError(f"{model!r} has no transitions: give an HTMM")
     values = _probabilities(model, "transitions, (K, K)")
@@ -84,6 +92,13 @@ def transitions_of(model: Any) -> Transitions:
         raise ValueError(f"transitions must be (K, K), not {values.shape}")
     chain = HMM(np.full(k, 1 / k), values, np.ones((k, 1)))
     return Transitions(values, prevalence_of(chain), "state")
+
+
+def names_of_topics(fit: TopicFit) -> tuple[str, ...]:
+    """A label, or a number, of every topic; () where none has a label."""
+    if not isinstance(fit, HTMMFit) or not fit.labels:
+        return ()
+    return tuple(str(k) if label is None else label for k, label in enumerate(fit.labels))
 
 
 def _probabilities(given: Any, what: str) -> Floats:

@@ -16,7 +16,9 @@ from cohmm.kernels.compiled import Floats
 from cohmm.learn.fitted import FittedTopics, as_fitted_topics
 from cohmm.plots.canvas import canvas, drawn, word
 from cohmm.topics.coloured_runs import PALETTE
+from cohmm.topics.describe import words_of
 from cohmm.topics.document_chains import Segmented
+from cohmm.topics.word_order import Order
 
 MOST_WORDS = 250  # of a document that is written out
 LINE = 62  # letters
@@ -35,7 +37,9 @@ class Box(NamedTuple):
     width: float
 
 
-def plot_segmentation(topics: FittedTopics, document: Any, ax: Axes | None = None) -> Axes:
+def plot_segmentation(
+    topics: FittedTopics, document: Any, ax: Axes | None = None, *, order: Order = "relevance"
+) -> Axes:
     """A document, line by line, every word in the colour of its topic.
 
     The paler a word, the less probable its topic.  A document of more than 250 words is a
@@ -50,6 +54,8 @@ def plot_segmentation(topics: FittedTopics, document: Any, ax: Axes | None = Non
         One document, or what ``topics.segment`` says of it.
     ax : Axes, optional
         Where to draw; default: a new figure.
+    order : "relevance", "probability" or "frex"
+        What makes a word rank high in the legend: see `cohmm.topics.word_order`.
 
     >>> from cohmm import HTMM
     >>> texts = ["oil gas oil barrel gas oil", "wheat corn grain wheat corn"] * 20
@@ -89,7 +95,7 @@ def plot_segmentation(topics: FittedTopics, document: Any, ax: Axes | None = Non
         for spine in ax.spines.values():
             spine.set_visible(False)
         ax.set_ylabel("word")
-        _legend(ax, topics, colours, others=entries > len(colours))
+        _legend(ax, topics, colours, order, others=entries > len(colours))
         if written:
             _write(ax, words, boxes, fills)
         return ax
@@ -159,12 +165,16 @@ def _write(ax: Axes, words: list[str], boxes: list[Box], fills: Floats) -> None:
         )
 
 
-def _legend(ax: Axes, topics: FittedTopics, colours: dict[int, str], others: bool) -> None:
-    tops = topics.top_words(min(TOP, len(topics.vocabulary_)))
-    handles = [
-        Patch(color=colour, label=f"{topic}: {' '.join(map(word, tops[topic]))}")
-        for topic, colour in sorted(colours.items())
-    ]
+def _legend(
+    ax: Axes, topics: FittedTopics, colours: dict[int, str], order: Order, others: bool
+) -> None:
+    tops, labels = words_of(topics.fit_, TOP, order), topics.fit_.all_labels
+    handles = []
+    for topic, colour in sorted(colours.items()):
+        name = " ".join(map(word, tops[topic]))
+        if (label := labels[topic]) is not None:
+            name = f"{word(label)} ({name})"
+        handles.append(Patch(color=colour, label=f"{topic}: {name}"))
     if others:
         handles.append(Patch(color=OTHERS, label="other topics"))
     legend = ax.legend(

@@ -12,7 +12,8 @@ from cohmm.kernels.compiled import Floats
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.plots.canvas import COLOURS, WIDTH, canvas, drawn, word
 from cohmm.plots.given import unwrapped
-from cohmm.topics.describe import at_most, top_words
+from cohmm.topics.describe import names_of
+from cohmm.topics.word_order import Order
 
 FILLED = 0.10  # the share of the picture that circles take together
 MARGIN = 0.22  # of the range, on every side, for labels
@@ -41,8 +42,12 @@ def coordinates(components: Any) -> tuple[Floats, Floats]:
     return places / np.sqrt(2), shares
 
 
-def plot_topic_map(topics: Any, ax: Axes | None = None, *, n_words: int = 3) -> Axes:
-    """A map of topics: a circle's area is the topic's prevalence, its label the top words.
+def plot_topic_map(
+    topics: Any, ax: Axes | None = None, *, n_words: int = 3, order: Order = "relevance"
+) -> Axes:
+    """A map of topics: a circle's area is the topic's prevalence, beside it its label.
+
+    That is the label which it was given, or its top words.
 
     Distances on the map come near the Hellinger distances of the topics, as near as a plane
     allows.  Where labels would cover one another, the more frequent topic keeps its own.
@@ -55,6 +60,8 @@ def plot_topic_map(topics: Any, ax: Axes | None = None, *, n_words: int = 3) -> 
         Where to draw; default: a new figure.
     n_words : int
         Words of a label.
+    order : "relevance", "probability" or "frex"
+        What makes a word rank high: see `cohmm.topics.word_order`.
 
     >>> fit = TopicFit([[.7, .3, 0], [0, .2, .8]], [.6, .4], [1., 1.], ("oil", "gas", "gold"),
     ...                name="by hand")
@@ -64,10 +71,7 @@ def plot_topic_map(topics: Any, ax: Axes | None = None, *, n_words: int = 3) -> 
     fit = unwrapped(topics)
     if not isinstance(fit, TopicFit):
         raise ValueError(f"a map is that of an HTMM or a TopicFit, not of a {type(fit).__name__}")
-    labels = [
-        " ".join(map(word, words))
-        for words in top_words(fit.components, fit.vocabulary, at_most(n_words, fit.components))
-    ]
+    labels = [" ".join(map(word, name)) for name in names_of(fit, n_words, order)]
     places, shares = coordinates(fit.components)
     with canvas(ax, height=WIDTH) as ax:
         reach = max(float(np.ptp(places, axis=0).max()), 1e-3) * (0.5 + MARGIN)

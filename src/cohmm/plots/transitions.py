@@ -8,10 +8,11 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from cohmm.model.seriation import next_state, seriated
-from cohmm.plots.canvas import SHADES, canvas, name_ticks, shade_bar
+from cohmm.plots.canvas import SHADES, canvas, name_ticks, shade_bar, state_names
 from cohmm.plots.given import transitions_of
 
 MOST_WRITTEN = 10  # states: the numbers of more would not be legible
+MOST_BESIDE_NAMES = 7  # where names take room
 
 
 def plot_transitions(
@@ -41,11 +42,11 @@ def plot_transitions(
     values = next_state(given.values) if leaving else given.values
     values = values[np.ix_(order, order)]
     highest = max(float(values.max()), 1e-300)
-    with canvas(ax, height=2.8) as ax:
+    with canvas(ax, height=3.3 if given.names else 2.8) as ax:
         picture = ax.imshow(values, cmap=SHADES, vmin=0, vmax=highest, interpolation="nearest")
         for axis in "xy":
-            name_ticks(ax, axis, [str(state) for state in order], most=25)
-        if k <= MOST_WRITTEN:
+            name_ticks(ax, axis, state_names(given.names, order), most=25)
+        if k <= (MOST_BESIDE_NAMES if given.names else MOST_WRITTEN):
             for (row, column), value in np.ndenumerate(values):
                 if not (leaving and row == column):
                     _write(ax, column, row, float(value), dark=bool(value > 0.55 * highest))

@@ -53,7 +53,8 @@ def report_topics(
     command : str, optional
         What was typed, to be shown in the summary.
     labels : path or mapping, optional
-        Labels by number, {3: "the sea"}, or a file of them, as a page saves it.
+        Labels by number, {3: "the sea"}, or a file of them, as a page saves it; they replace those
+        of the model.
     overview : Overview, optional
         What was measured on these documents, where that has been done already.
     """

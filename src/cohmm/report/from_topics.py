@@ -44,7 +44,8 @@ def topic_material(
     if as_fitted_topics(model) is None:
         raise ValueError(f"a report on topics is about an HTMM, not a {type(model).__name__}")
     fit = model.fit_
-    named = checked_labels(labels, fit.n_components, model_key(fit.components))
+    own = {k: label for k, label in enumerate(fit.labels) if label is not None}
+    named = own | checked_labels(labels, fit.n_components, model_key(fit.components))
     if isinstance(documents, Iterator):
         documents = list(documents)  # it is read twice: for its words, and for its texts
     given = _no_documents(fit) if documents is None else documents

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-LONGEST = 80  # characters: what the page lets a reader write
+from cohmm.learn.topics.topic_labels import LONGEST  # what the page lets a reader write
 
 Labels = Mapping[Any, str] | str | os.PathLike[str]
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.word_order import Order, word_values
 
 
@@ -65,6 +67,34 @@ def top_words(
             f"there are {len(vocabulary)} words for {np.shape(components)[1]} columns of components"
         )
     return [[vocabulary[code] for code in row] for row in codes.tolist()]
+
+
+def words_of(fit: TopicFit, n: int, by: Order = "relevance") -> list[list[Any]]:
+    """The ``n`` top words of every topic, or all where there are fewer, as people see them first.
+
+    >>> fit = TopicFit([[.5, .3, .2], [.5, .1, .4]], [.5, .5], [1., 1.], ("said", "oil", "wheat"),
+    ...                name="by hand")
+    >>> words_of(fit, 1, "probability"), words_of(fit, 1)
+    ([['said'], ['said']], [['said'], ['wheat']])
+    """
+    n = at_most(n, fit.components)
+    return top_words(fit.components, fit.vocabulary, n, by, fit.prevalence)
+
+
+def names_of(fit: TopicFit, n_words: int = 3, by: Order = "relevance") -> list[list[Any]]:
+    """What to call every topic: its label, or its top words.
+
+    >>> fit = HTMMFit([[.7, .3], [.2, .8]], [.6, .4], [.6, .4], ("oil", "gold"), "by hand",
+    ...               transitions=np.full((2, 2), .5), switch=.5, labels=(None, "metals"))
+    >>> names_of(fit, 1)
+    [['oil'], ['metals']]
+    """
+    words = words_of(fit, n_words, by)
+    if not isinstance(fit, HTMMFit):
+        return words
+    return [
+        top if label is None else [label] for top, label in zip(words, fit.all_labels, strict=True)
+    ]
 
 
 def diversity(

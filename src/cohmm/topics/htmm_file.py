@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from cohmm import storage
-from cohmm.evidence.pairs import checked_lag
+from cohmm.evidence.pairs import Cooccurrence, checked_lag
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Progress
 from cohmm.learn.topics.htmm_fit import HTMMFit
 
 KIND = "topic model"
+COUNTS = "counts."  # before the names of their arrays
 ARRAYS = ("components", "prevalence", "prior", "transitions")
 
 
-def save_fit(path: str | os.PathLike[str], fit: HTMMFit, parameters: dict[str, Any]) -> None:
-    """Write topics and the parameters that they were learned with."""
+class Saved(NamedTuple):
+    """What is in a file."""
+
+    fit: HTMMFit
+    parameters: dict[str, Any]
+    counts: Cooccurrence | None
+
+
+def save_fit(
+    path: str | os.PathLike[str],
+    fit: HTMMFit,
+    parameters: dict[str, Any],
+    counts: Cooccurrence | None = None,
+) -> None:
+    """Write topics, the parameters that they were learned with, and their pairs if given."""
     header = {
         "vocabulary": fit.vocabulary,
         "name": fit.name,
@@ -27,19 +41,23 @@ def save_fit(path: str | os.PathLike[str], fit: HTMMFit, parameters: dict[str, A
         "seconds": fit.seconds,
         "switch": float(fit.switch),
         "starts": [float(start) for start in fit.starts],
+        "labels": fit.labels,
         "parameters": {name: _plain(name, value) for name, value in parameters.items()},
+        "counts": None if counts is None else list(counts.lags),
     }
     arrays = {name: getattr(fit, name) for name in ARRAYS}
     for name in ("history", "passes"):
         arrays[name] = np.array(getattr(fit, name), np.float64).reshape(-1, len(Progress._fields))
+    if counts is not None:
+        arrays |= {f"{COUNTS}{name}": array for name, array in counts.arrays().items()}
     storage.save(path, KIND, header, arrays)
 
 
-def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[HTMMFit, dict[str, Any]]:
+def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> Saved:
     """What `save_fit` wrote, with no other than the ``known`` parameters."""
     header, arrays = storage.load(path, KIND)
 
-    def build() -> tuple[HTMMFit, dict[str, Any]]:
+    def build() -> Saved:
         fit = HTMMFit(
             arrays["components"],
             arrays["prevalence"],
@@ -53,6 +71,7 @@ def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[HTMMFi
             switch=float(header["switch"]),
             passes=_history(arrays["passes"]),
             starts=tuple(map(float, header["starts"])),
+            labels=tuple(header.get("labels", ())),  # files of earlier versions have none
         )
         parameters = dict(header["parameters"])
         lags = parameters.get("lags", 1)
@@ -62,9 +81,22 @@ def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[HTMMFi
             checked_lag(lag)
         for name in parameters.keys() - set(known):
             raise ValueError(f"there is no parameter {name!r}")
-        return fit, parameters
+        return Saved(fit, parameters, _counts(header.get("counts"), arrays, fit.vocabulary))
 
-    return cast("tuple[HTMMFit, dict[str, Any]]", storage.reading(path, build))
+    return cast(Saved, storage.reading(path, build))
+
+
+def _counts(
+    lags: list[int] | None, arrays: dict[str, np.ndarray], vocabulary: tuple[Any, ...]
+) -> Cooccurrence | None:
+    if lags is None:
+        return None
+    own = {
+        name.removeprefix(COUNTS): array
+        for name, array in arrays.items()
+        if name.startswith(COUNTS)
+    }
+    return Cooccurrence.from_arrays(lags, own, vocabulary)
 
 
 def _history(rows: Floats) -> tuple[Progress, ...]:

@@ -12,8 +12,9 @@ from cohmm.kernels.compiled import Floats
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.model.hmm_frames import frame, square
 from cohmm.topics.coherence import coherence
-from cohmm.topics.describe import at_most, top_codes
+from cohmm.topics.describe import at_most, top_codes, words_of
 from cohmm.topics.document_chains import Chains, segment
+from cohmm.topics.word_order import Order
 
 TopicTable = Literal["topics", "words", "transitions", "documents", "tokens", "segments"]
 TOP = 20
@@ -26,12 +27,13 @@ def topic_frame(
     documents: Documents | None,
     *,
     n_words: int = 10,
+    order: Order = "relevance",
 ) -> Any:
     """One of the tables of a topic model: see `HTMM.to_frame`."""
     if what == "topics":
-        return topics_frame(fit, documents, n_words)
+        return topics_frame(fit, documents, n_words, order)
     if what == "words":
-        return words_frame(fit, n_words)
+        return words_frame(fit, n_words, order)
     if what == "transitions":
         return transitions_frame(fit)
     tables = {"documents": documents_frame, "tokens": tokens_frame, "segments": segments_frame}
@@ -42,10 +44,24 @@ def topic_frame(
             f"the table {what!r} is about documents, and a model read from a file has none: "
             "give documents"
         )
-    return tables[what](chains, documents)
+    return tables[what](fit, chains, documents)
 
 
-def topics_frame(fit: HTMMFit, documents: Documents | None, n_words: int) -> Any:
+def labelled(fit: HTMMFit, columns: dict[str, Any]) -> Any:
+    """A frame with the label of every topic beside its number, where topics have labels."""
+    if not fit.labels:
+        return frame(columns)
+    out: dict[str, Any] = {}
+    for name, values in columns.items():
+        out[name] = values
+        if name.endswith("topic"):
+            out[name.removesuffix("topic") + "label"] = [fit.labels[k] for k in values]
+    return frame(out)
+
+
+def topics_frame(
+    fit: HTMMFit, documents: Documents | None, n_words: int, order: Order = "relevance"
+) -> Any:
     """One row per topic: its share, expected run, coherence (where there are documents), top words.
 
     The run is how many words a visit to the topic takes by the corpus' transitions.
@@ -60,11 +76,8 @@ def topics_frame(fit: HTMMFit, documents: Documents | None, n_words: int) -> Any
     if documents is not None and len(fit.vocabulary) > 1:
         top = min(TOP, len(fit.vocabulary))
         columns["coherence"] = _coherence(fit, documents, top)
-    columns["words"] = [
-        " ".join(str(fit.vocabulary[code]) for code in row)
-        for row in top_codes(fit.components, at_most(n_words, fit.components))
-    ]
-    return frame(columns)
+    columns["words"] = [" ".join(map(str, words)) for words in words_of(fit, n_words, order)]
+    return labelled(fit, columns)
 
 
 def _coherence(fit: HTMMFit, documents: Documents, top: int) -> Floats:
@@ -83,26 +96,27 @@ def _coherence(fit: HTMMFit, documents: Documents, top: int) -> Floats:
         return each
 
 
-def words_frame(fit: HTMMFit, n_words: int) -> Any:
-    """One row per topic and one of its ``n_words`` top words, the most probable first."""
-    codes = top_codes(fit.components, at_most(n_words, fit.components))
+def words_frame(fit: HTMMFit, n_words: int, order: Order = "relevance") -> Any:
+    """One row per topic and one of its ``n_words`` top words, the first in the order first."""
+    codes = top_codes(fit.components, at_most(n_words, fit.components), order, fit.prevalence)
     k, n = codes.shape
-    return frame(
+    return labelled(
+        fit,
         {
             "topic": np.repeat(np.arange(k), n),
             "rank": np.tile(np.arange(1, n + 1), k),
             "word": [fit.vocabulary[code] for code in codes.ravel()],
             "probability": np.take_along_axis(fit.components, codes, axis=1).ravel(),
-        }
+        },
     )
 
 
 def transitions_frame(fit: HTMMFit) -> Any:
     """One row per pair of topics."""
-    return frame(square(fit.transitions, "topic"))
+    return labelled(fit, square(fit.transitions, "topic"))
 
 
-def documents_frame(chains: Chains, documents: Documents) -> Any:
+def documents_frame(fit: HTMMFit, chains: Chains, documents: Documents) -> Any:
     """One row per document and topic: the expected share of its words."""
     shares = chains.infer(documents).shares
     d, k = shares.shape
@@ -112,26 +126,27 @@ def documents_frame(chains: Chains, documents: Documents) -> Any:
     columns["n_words"] = np.repeat(documents.lengths, k)
     columns["topic"] = np.tile(np.arange(k), d)
     columns["share"] = shares.ravel()
-    return frame(columns)
+    return labelled(fit, columns)
 
 
-def tokens_frame(chains: Chains, documents: Documents) -> Any:
+def tokens_frame(fit: HTMMFit, chains: Chains, documents: Documents) -> Any:
     """One row per word of a document: its topic, and how probable that is."""
     found = chains.infer(documents, decode=True)
     lengths = documents.lengths
-    return frame(
+    return labelled(
+        fit,
         {
             "document": np.repeat(np.arange(len(documents)), lengths),
             "place": np.arange(documents.n_words) - np.repeat(documents.offsets[:-1], lengths),
             "word": [documents.vocabulary[code] for code in documents.symbols.tolist()],
             "topic": found.topics,
             "probability": found.probabilities,
-        }
+        },
     )
 
 
-def segments_frame(chains: Chains, documents: Documents) -> Any:
-    """A row a run of words of one topic: where it is, its mean probability, its text."""
+def segments_frame(fit: HTMMFit, chains: Chains, documents: Documents) -> Any:
+    """One row per run of words of one topic: where it is, its mean probability, its text."""
     names = ("document", "segment", "first", "last", "n_words", "topic", "probability", "text")
     rows = [
         (
@@ -147,4 +162,5 @@ def segments_frame(chains: Chains, documents: Documents) -> Any:
         for d, read in enumerate(segment(chains, documents))
         for number, (first, last, topic) in enumerate(read.runs)
     ]
-    return frame({name: [row[place] for row in rows] for place, name in enumerate(names)})
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    return labelled(fit, columns)

@@ -96,6 +96,18 @@ def _log_likelihood(some: Unread, chain: Topics) -> float:
     return float(logs @ np.repeat(some.weights, documents.lengths))
 
 
+def with_chain_that_suits(topics: Topics, documents: Data, weights: Floats | None) -> Topics:
+    """The same topics, with the chain that predicts some of the documents best.
+
+    They may know these: where a pass has been made over all of them, `unread_by` is better.
+    """
+    chosen = documents.some(SAMPLE, True if weights is None else weights > 0)
+    some = documents.select(chosen)
+    return with_chain_of(
+        topics, [Unread(some, None if weights is None else weights[chosen], topics.emission)]
+    )
+
+
 def unread_by(
     documents: Data, weights: Floats | None, before: Topics, counted: Counted, smoothing: float
 ) -> list[Unread]:

@@ -29,11 +29,10 @@ from cohmm.learn.fit import Callback
 from cohmm.learn.options import check_states, check_whole
 from cohmm.learn.pairs.pair_evidence import States
 from cohmm.learn.run import Record, learner
-from cohmm.learn.topics.chain_choice import Unread, unread_by, with_chain_of
+from cohmm.learn.topics.chain_choice import unread_by, with_chain_of, with_chain_that_suits
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.pair_topics import topics_of_pairs
 from cohmm.learn.topics.sticky_em import (
-    SAMPLE,
     SMOOTHING,
     SWITCH,
     Topics,
@@ -138,11 +137,7 @@ def htmm(
     topics = Topics.of(expected + smoothing, prevalence, SWITCH)
     weighing = checked_weights(documents, weights)
     # 4
-    chosen = documents.some(SAMPLE, True if weighing is None else weighing > 0)
-    known = Unread(
-        documents.select(chosen), None if weighing is None else weighing[chosen], topics.emission
-    )
-    topics = with_chain_of(topics, [known])
+    topics = with_chain_that_suits(topics, documents, weighing)
     # 5
     for n_pass in range(refine):
         before = topics._replace(switch=topics.switch**0.5)

@@ -11,6 +11,7 @@ from cohmm.kernels.compiled import Floats
 from cohmm.learn.fit import Progress
 from cohmm.learn.topics.sticky_em import Topics, checked_switch
 from cohmm.learn.topics.topic_fit import TopicFit
+from cohmm.learn.topics.topic_labels import TopicLabels, checked_topic_labels
 from cohmm.model.hmm import HMM
 
 
@@ -30,6 +31,8 @@ class HTMMFit(TopicFit):
     starts : tuple of float
         The objective of each start after a few passes over the pairs, the best of which was
         learned from; the last objective where there was one start.
+    labels : tuple of str or None
+        What every topic is called, no two alike; (): none has a label.
 
     ``history`` has the passes over the pairs.
     """
@@ -38,6 +41,7 @@ class HTMMFit(TopicFit):
     switch: float = field(kw_only=True)
     passes: tuple[Progress, ...] = field(default=(), kw_only=True)
     starts: tuple[float, ...] = field(default=(), kw_only=True)
+    labels: TopicLabels = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,12 +54,21 @@ class HTMMFit(TopicFit):
         checked_switch(self.switch)
         transitions.setflags(write=False)
         object.__setattr__(self, "transitions", transitions)
+        object.__setattr__(self, "labels", checked_topic_labels(self.labels, k))
 
     @classmethod
     def of(
-        cls, topics: Topics, transitions: Floats, vocabulary: tuple[Any, ...], **how: Any
+        cls,
+        topics: Topics,
+        transitions: Floats,
+        vocabulary: tuple[Any, ...],
+        labels: TopicLabels = (),
+        **how: Any,
     ) -> HTMMFit:
-        """What passes over documents have made of topics, the most frequent first."""
+        """What passes over documents have made of topics, the most frequent first.
+
+        ``labels`` are those of ``topics``, in their order, and go where these go.
+        """
         order = np.argsort(-topics.prevalence, kind="stable")
         prevalence = topics.prevalence[order] / topics.prevalence.sum()
         components = topics.emission.T[order]
@@ -66,8 +79,14 @@ class HTMMFit(TopicFit):
             vocabulary,
             transitions=transitions[order][:, order],
             switch=topics.switch,
+            labels=tuple(labels[k] for k in order) if labels else (),
             **how,
         )
+
+    @property
+    def all_labels(self) -> TopicLabels:
+        """One per topic, None where it has no label."""
+        return self.labels or (None,) * self.n_components
 
     @property
     def n_iter(self) -> int:

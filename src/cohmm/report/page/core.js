@@ -7,11 +7,12 @@ const K = data.topics.length;
 const $ = (id) => document.getElementById(id);
 const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
+const TELLING = 0.5;        // the relevance by which words tell topics apart: cohmm.topics.word_order has it too
 const state = {
   topic: null,          // the chosen one, everywhere
   text: 0,              // the document shown, a place in data.texts
   reading: "path",
-  relevance: 1,
+  relevance: data.kind === "topics" ? TELLING : 1,
   threshold: data.threshold,
   labels: {},
 };
@@ -68,7 +69,6 @@ function topWords(k, l = state.relevance) {
   }
   return remembered.get(key);
 }
-const TELLING = 0.6;        // the relevance by which words tell topics apart best (Sievert, Shirley 2014)
 const ownLabel = (k) => topWords(k, TELLING).slice(0, 3).map((row) => row.word).join(", ");
 const label = (k) => state.labels[k] || ownLabel(k);
 const brief = (k) => state.labels[k] || (data.kind === "topics" ? topWords(k, TELLING)[0].word : ownLabel(k));

@@ -114,6 +114,7 @@ function startTopics() {
   topicKeys = roving($("topic-table"), ".chip");
   drawTopics();
   drawWords();
+  $("relevance").value = state.relevance;
   $("relevance").addEventListener("input", (event) => { state.relevance = Number(event.target.value); changed("relevance"); });
   const labelled = () => Object.fromEntries(Object.entries(state.labels).filter(([, text]) => text));
   const canSave = () => { $("save-labels").disabled = !Object.keys(labelled()).length; };

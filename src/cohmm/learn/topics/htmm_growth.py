@@ -1,0 +1,177 @@
+"""Topics learned on from new documents, where of those before only pairs are kept.
+
+    1. pairs of words before and now are summed, and topics learned from them, from where they stood
+       (`cohmm.learn.htmm`, without passes over documents);
+    2. ``refine`` passes of EM over the new documents.  The documents before have no say in them
+       but by what the last of their own passes expected: words by topic, draws and moves.  That
+       is incremental EM (Neal, Hinton 1998), in which a part of the data keeps the statistics
+       that it had.
+
+With all documents at hand, the passes would look at the old ones again, with the new topics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from cohmm.data.documents import Documents
+from cohmm.data.vocabulary import codes_in
+from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.pairs import Cooccurrence
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.fit import Callback
+from cohmm.learn.run import Record
+from cohmm.learn.topics.chain_choice import with_chain_that_suits
+from cohmm.learn.topics.htmm import htmm
+from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.sticky_em import (
+    SMOOTHING,
+    Counted,
+    Topics,
+    checked_weights,
+    corpus_transitions,
+    expected_counts,
+)
+from cohmm.model.matching import match_rows
+from cohmm.model.more_symbols import with_symbols
+
+
+class Past(NamedTuple):
+    """What documents that are not at hand were expected to have, by the last pass over them."""
+
+    words: Floats
+    """How often each topic emitted each word, (V, K)."""
+    moves: Floats
+    """How often each topic was followed by each, (K, K)."""
+    switches: float
+
+    @property
+    def transitions(self) -> float:
+        """How often a word followed another."""
+        return float(self.moves.sum())
+
+    @classmethod
+    def of(cls, fit: HTMMFit, counts: Cooccurrence, vocabulary: tuple[Any, ...]) -> Past:
+        """What ``fit`` was made of, whose words are among ``vocabulary``."""
+        n_words = float(counts.symbol_counts.sum())
+        each = n_words * fit.prevalence + SMOOTHING * len(fit.vocabulary)
+        known = np.maximum(fit.components.T * each - SMOOTHING, 0.0)
+        words = np.zeros((len(vocabulary), fit.n_components))
+        words[codes_in(fit.vocabulary, vocabulary)] = known
+        followed = n_words - float(counts.start_counts.sum())
+        moves = followed * fit.prevalence[:, None] * fit.transitions
+        return cls(words, moves, fit.switch * followed)
+
+    def ordered(self, order: Ints) -> Past:
+        """With other numbers of topics."""
+        return Past(self.words[:, order], self.moves[np.ix_(order, order)], self.switches)
+
+    def and_then(self, counted: Counted) -> Counted:
+        """With what a pass over new documents expects."""
+        return counted._replace(
+            words=self.words + counted.words,
+            switches=self.switches + counted.switches,
+            transitions=self.transitions + counted.transitions,
+        )
+
+
+def grown_htmm(
+    documents: Documents,
+    before: HTMMFit,
+    counts: Cooccurrence,
+    *,
+    decay: float = 1.0,
+    refine: int = 1,
+    max_iter: int = 50,
+    tol: float = 1e-3,
+    weights: Any = None,
+    random_state: int | None = None,
+    callback: Callback | None = None,
+) -> tuple[HTMMFit, Cooccurrence]:
+    """Topics of the documents behind ``counts`` and of new ones, and the pairs of all.
+
+    Parameters
+    ----------
+    documents : Documents
+        The new ones; their vocabulary has all words of ``before``.
+    before : HTMMFit
+        The topics so far.
+    counts : Cooccurrence
+        The pairs that they were learned from.
+    decay : float
+        What came before weighs so many times what it did.
+    refine, max_iter, tol, weights, random_state, callback
+        As for `cohmm.learn.htmm`; ``weights`` are those of the new documents.
+
+    >>> from cohmm.datasets.synthetic_topics import sample_htmm
+    >>> documents = sample_htmm(200, n_components=3, n_words=60, random_state=0).documents
+    >>> first, second = (documents.select(np.arange(a, a + 100)) for a in (0, 100))
+    >>> counts = count_documents(first, range(1, 6))
+    >>> fit, both = grown_htmm(second, htmm(first, 3, random_state=0), counts)
+    >>> both == count_documents(documents, range(1, 6))
+    True
+    """
+    record = Record(callback)
+    counts = counts.scaled(decay)
+    past = Past.of(before, counts, documents.vocabulary)
+    both = counts + count_documents(documents, counts.lags, weights)
+    share = both.symbol_counts / both.symbol_counts.sum()
+    start = with_symbols(before.as_hmm(), documents.vocabulary, documents.n_symbols, share)
+    # 1
+    fit = htmm(
+        documents,
+        before.n_components,
+        refine=0,
+        max_iter=max_iter,
+        tol=tol,
+        n_init=1,
+        weights=weights,
+        random_state=random_state,
+        start=start,
+        counts=both,
+        callback=callback,
+    )
+    past = past.ordered(match_rows(start.emissionprob, fit.components))
+    weighing = checked_weights(documents, weights)
+    each = np.ones(len(documents)) if weighing is None else weighing
+    followed = float(each @ np.maximum(documents.lengths - 1, 0))
+
+    def rate(topics: Topics) -> float:
+        switches = followed * with_chain_that_suits(topics, documents, weighing).switch
+        return (past.switches + switches) / max(past.transitions + followed, 1e-300)
+
+    with threadpool_limits(1, "blas"):
+        topics = Topics.of(fit.components.T, fit.prevalence, fit.switch, fit.prior)
+        topics = topics._replace(switch=rate(topics))
+        # 2
+        for n_pass in range(refine):
+            freely = topics._replace(switch=topics.switch**0.5)  # as `htmm` does
+            counted = expected_counts(documents, freely, weighing)
+            topics = past.and_then(counted).topics(SMOOTHING, fit.prior.sum())
+            topics = topics._replace(switch=freely.switch**2)
+            record(n_pass + 1, counted.objective)
+        if not refine:
+            return replace(fit, switch=topics.switch, seconds=record.seconds), both
+        topics = topics._replace(switch=rate(topics))
+        here = counted.words.sum(axis=0)
+        rows = followed * here / max(here.sum(), 1e-300)
+        moves = past.moves + rows[:, None] * corpus_transitions(documents, topics, weighing)
+    transitions = moves / np.maximum(moves.sum(axis=1, keepdims=True), 1e-300)
+    return (
+        HTMMFit.of(
+            topics,
+            transitions,
+            documents.vocabulary,
+            name=fit.name,
+            converged=fit.converged,
+            history=fit.history,
+            seconds=record.seconds,
+            passes=tuple(record.history),
+            starts=fit.starts,
+        ),
+        both,
+    )
