@@ -8,8 +8,10 @@ from typing import Literal
 from cohmm.datasets.corpus import Corpus, Subset, decode, parts_of
 from cohmm.datasets.data_files import DataFile, MissingData, members
 from cohmm.datasets.genomes import dna
+from cohmm.datasets.octis import octis
 from cohmm.datasets.public_sequences import brown, msnbc
 from cohmm.datasets.reuters import reuters21578, reuters_documents
+from cohmm.datasets.wikipedia import wikipedia
 
 __all__ = [
     "Corpus",
@@ -18,10 +20,12 @@ __all__ = [
     "cachopo",
     "dna",
     "msnbc",
+    "octis",
     "paper_article",
     "reuters21578",
     "reuters_documents",
     "sotu",
+    "wikipedia",
 ]
 
 MIRROR = "https://www.cs.umb.edu/~smimarog/textmining/datasets/"
