@@ -162,6 +162,7 @@ def test_frame(topics: HTMM) -> None:
         "documents",
         "words",
         "topic",
+        "name",
         "share",
         "share_low",
         "share_high",
@@ -171,6 +172,8 @@ def test_frame(topics: HTMM) -> None:
     ]
     assert len(table) == 3 * 2
     assert table["share"].tolist()[:2] == over.share[0].tolist()
+    assert set(table["name"][table["topic"] == oil_of(topics)]) == {over.names[oil_of(topics)]}
+    assert "oil" in over.names[oil_of(topics)]
     assert table["group"].tolist()[::2] == ["1987", "1988", "1989"]
     assert "start" not in topics.over(TEXTS, by=CLASSES).to_frame()
     assert repr(over) == "TopicsOver(3 periods (year), 1987 to 1989; 2 topics, 4 documents)"

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from cohmm.data.documents import Documents
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.topics.document_chains import Chains
-from cohmm.topics.over import LEVEL, TopicsOver, groups_of, topics_over
+from cohmm.topics.over import LEVEL, TopicsOver, groups_of, names_of, topics_over
 from cohmm.topics.periods import Period
 from cohmm.topics.stability import TOP, Stability, stability
 
@@ -67,11 +67,12 @@ class TopicFigures:
         array([[0.5, 0.5],
                [0.6, 0.4]])
         """
-        self._fitted()
+        fit = self._fitted()
         if by is None:
             raise ValueError("by has one date or class per document, and is missing")
         data = self._in_memory("over", documents)
-        return topics_over(self._chains(), data, groups_of(by, data, period), level=level)
+        groups = groups_of(by, data, period)
+        return topics_over(self._chains(), data, groups, level=level, names=names_of(fit))
 
     def stability(self, documents: Any = None, n: int = 5, *, top: int = TOP) -> Stability:
         """Learn again from ``n`` other seeds, and say which topics come back.

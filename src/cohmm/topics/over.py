@@ -19,7 +19,9 @@ from cohmm.data.documents import Documents
 from cohmm.data.text import TextWarning
 from cohmm.data.values import shown
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm_frames import frame
+from cohmm.topics.describe import at_most, top_words
 from cohmm.topics.document_chains import Chains
 from cohmm.topics.periods import Period, are_dates, check_period, is_missing, periods_of
 from cohmm.topics.ratio_intervals import ratio_intervals
@@ -27,6 +29,7 @@ from cohmm.topics.runs import count_runs
 
 LEVEL = 0.9
 NAMED = 3  # groups, in a warning
+WORDS = 3  # of a topic's name
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,8 @@ class TopicsOver:
         one of a single document no interval.
     run, run_low, run_high : array, (G, K)
         Words in a run of every topic, on average, and its interval; NaN where there is none.
+    names : tuple of str
+        What the topics are called: their labels, or the words that are most their own.
     """
 
     groups: tuple[str, ...]
@@ -64,6 +69,7 @@ class TopicsOver:
     run: Floats = field(repr=False)
     run_low: Floats = field(repr=False)
     run_high: Floats = field(repr=False)
+    names: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def n_components(self) -> int:
@@ -86,7 +92,7 @@ class TopicsOver:
     def to_frame(self) -> Any:
         """A pandas data frame, one row per group and topic; needs pandas.
 
-        Its columns: group, start (of periods), documents, words, topic, share, share_low,
+        Its columns: group, start (of periods), documents, words, topic, name, share, share_low,
         share_high, run, run_low, run_high.
         """
         g, k = self.share.shape
@@ -96,6 +102,7 @@ class TopicsOver:
         columns["documents"] = np.repeat(self.documents, k)
         columns["words"] = np.repeat(self.words, k)
         columns["topic"] = np.tile(np.arange(k), g)
+        columns["name"] = list(self.names) * g
         for name in ("share", "share_low", "share_high", "run", "run_low", "run_high"):
             columns[name] = getattr(self, name).ravel()
         return frame(columns)
@@ -170,8 +177,26 @@ def _sorted(values: Sequence[Any]) -> list[Any]:
         return sorted(distinct, key=str)
 
 
+def names_of(fit: TopicFit) -> tuple[str, ...]:
+    """What to call topics: their labels, or the three words that are most their own.
+
+    >>> fit = TopicFit([[.7, .3], [0, 1]], [.5, .5], [1., 1.], ("oil", "gas"), name="by hand")
+    >>> names_of(fit)
+    ('oil gas', 'gas oil')
+    """
+    n = at_most(WORDS, fit.components)
+    words = top_words(fit.components, fit.vocabulary, n, "relevance", fit.prevalence)
+    labels: Sequence[str | None] = getattr(fit, "labels", ()) or [None] * len(words)
+    return tuple(label or " ".join(map(str, own)) for label, own in zip(labels, words, strict=True))
+
+
 def topics_over(
-    chains: Chains, documents: Documents, groups: Groups, *, level: float = LEVEL
+    chains: Chains,
+    documents: Documents,
+    groups: Groups,
+    *,
+    level: float = LEVEL,
+    names: Sequence[str] | None = None,
 ) -> TopicsOver:
     """The share and the mean run of every topic in every group, with intervals."""
     if not 0 < level < 1:
@@ -202,6 +227,7 @@ def topics_over(
         np.bincount(groups.which, lengths, minlength=g).astype(np.int64),
         *share,
         *run,
+        tuple(map(str, range(k)) if names is None else names),
     )
     if over.single:
         some = ", ".join(over.single[:NAMED]) + (", ..." if len(over.single) > NAMED else "")
