@@ -171,6 +171,8 @@ def _sorted(values: Sequence[Any]) -> list[Any]:
         raise ValueError(
             f"document {bad} has the class {shown(values[bad])}: give text or a number"
         ) from None
+    if all(isinstance(value, str) and value.isdecimal() for value in distinct):
+        return sorted(distinct, key=lambda value: (int(value), value))
     try:
         return sorted(distinct)
     except TypeError:  # of several kinds
