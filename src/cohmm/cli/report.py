@@ -116,11 +116,10 @@ def report(
             check_by(by, period, paths, False)
             if by is not None and not paths:
                 raise ValueError("--by is a column beside documents: give the file that has them")
-            values = None if by is None else values_of(paths, by)
             given = _documents(read, paths, column, encoding) if paths else None
             over = None
-            if values is not None and given is not None:
-                over = grouped(read, given, values, period)
+            if by is not None and given is not None:
+                over = grouped(read, given, values_of(paths, by, given, period), period)
             report_topics(
                 read,
                 given,

@@ -57,11 +57,17 @@ def check_by(by: str | None, period: str | None, inputs: list[str], elsewhere: b
         raise ValueError("--by reads its column by itself, so give a file, not standard input")
 
 
-def values_of(inputs: list[str], by: str) -> list[Any]:
-    """The column of dates or classes, of all inputs."""
+def values_of(inputs: list[str], by: str, documents: Documents, period: Any) -> list[Any]:
+    """The column of dates or classes, of all inputs, in which every document has its own."""
     from cohmm.data.readers.value_columns import values_at
+    from cohmm.topics.over import groups_of
 
-    return list(chain.from_iterable(values_at(path, by) for path in inputs))
+    values = list(chain.from_iterable(values_at(path, by) for path in inputs))
+    try:
+        groups_of(values, documents, period)
+    except ValueError as error:
+        raise ValueError(_as_options(str(error))) from None
+    return values
 
 
 def grouped(model: HTMM, documents: Documents, values: list[Any], period: Any) -> TopicsOver:
@@ -70,10 +76,7 @@ def grouped(model: HTMM, documents: Documents, values: list[Any], period: Any) -
 
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", TextWarning)
-        try:
-            over = model.over(documents, by=values, period=period)
-        except ValueError as error:
-            raise ValueError(_as_options(str(error))) from None
+        over = model.over(documents, by=values, period=period)
     for warning in heard:
         say(str(warning.message))
     return over

@@ -147,7 +147,6 @@ def topics(
         from cohmm.topics.overview import MOST_DECODED, Overview
 
         check_by(by, period, inputs, client is not None or memory is not None)
-        values = None if by is None else values_of(inputs, by)
         if report is not None:
             from cohmm.report.render import check_path
 
@@ -156,6 +155,9 @@ def topics(
         if client is not None or memory is not None:
             data = texts_elsewhere(inputs, column, encoding, client, memory)
         documents = corpus(inputs, words, column, encoding) if data is None else far(data, words)
+        values = None
+        if by is not None:
+            values = values_of(inputs, by, cast("Documents", documents), period)
         began = time.perf_counter()
         parameters = {
             "lags": distances,
