@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from cohmm import HTMM
 from cohmm.datasets.synthetic_topics import sample_htmm
-from cohmm.topics.stability import matched_variation, mean_variation, stability
+from cohmm.learn.topics.topic_fit import TopicFit
+from cohmm.topics.compare import compare, mean_rows
+from cohmm.topics.stability import matched_variation, mean_variation, stability, variation_between
 
 WORDS = [f"w{n}" for n in range(12)]
 
@@ -78,3 +80,27 @@ def test_an_estimator_is_learned_again_from_other_seeds() -> None:
     assert found.total_variation < 0.2
     with pytest.raises(ValueError, match="n must be a whole number from 2, not 1"):
         model.stability(n=1)
+
+
+def fit_of(components: np.ndarray, words: str) -> TopicFit:
+    k = len(components)
+    return TopicFit(components, np.full(k, 1 / k), np.ones(k), tuple(words), name="by hand")
+
+
+def test_fits_of_other_words_and_of_other_numbers_of_topics() -> None:
+    one = fit_of(np.array([[0.5, 0.5, 0], [0, 0, 1.0]]), "abc")
+    turned = fit_of(np.array([[1.0, 0, 0], [0, 0.5, 0.5]]), "cba")
+    assert variation_between([one, turned]) == 0
+    fewer = fit_of(np.array([[0.5, 0.5]]), "ab")
+    assert variation_between([one, fewer]) == variation_between([fewer, one]) == 0.5
+    assert variation_between([one, turned, fewer]) == pytest.approx(1 / 3)
+
+
+def test_models_are_compared_by_their_stability_where_there_are_seeds() -> None:
+    sample = sample_htmm(80, n_components=2, n_words=60, length=30, random_state=0)
+    runs = list(compare(sample.documents, ["htmm"], [2], seeds=(0, 1)))
+    (row,) = mean_rows(runs)
+    fits = [one.topics for one in runs if one.topics is not None]
+    assert row["stability"] == variation_between(fits)
+    assert 0 < row["stability"] < 0.3
+    assert "stability" not in mean_rows(runs[:1])[0]

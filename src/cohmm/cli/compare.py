@@ -28,7 +28,13 @@ SCORES = {  # the heading, how it is written, and whether more is better
     "npmi": ("NPMI", "{:.3f}", True),
     "diversity": ("diversity", "{:.3f}", True),
     "perplexity": ("perplexity", "{:.1f}", False),
+    "stability": ("stability", "{:.3f}", False),  # of several seeds
 }
+
+
+STABILITY = """\
+stability: mean total variation of matched topics over all pairs of seeds, each on
+its own split; 0 says that topics are the same"""
 
 
 def compare(
@@ -191,11 +197,18 @@ def as_csv(compared: list[Compared]) -> str:
 
 def summary(documents: Documents, compared: list[Compared], missing: list[str]) -> dict[str, Any]:
     """For machines: every run, and which of them failed."""
+    from cohmm.topics.compare import mean_rows
+
     return {
         "documents": len(documents),
         "words": documents.n_words,
         "vocabulary": documents.n_symbols,
         "rows": [one.as_row() for one in compared if one.failed is None],
+        "stability": [
+            {name: row[name] for name in ("model", "K", "seeds", "stability")}
+            for row in mean_rows(compared)
+            if "stability" in row
+        ],
         "failed": [
             {"model": one.model, "K": one.n_components, "seed": one.seed, "why": one.failed}
             for one in compared
@@ -223,17 +236,18 @@ def show(documents: Documents, compared: list[Compared], held_out: float, seeds:
         here = [row for row in rows if row["K"] == k]
         table = Table(box=box.SIMPLE_HEAD)
         table.add_column(f"K = {k}", no_wrap=True)
-        for heading, _, _ in SCORES.values():
-            table.add_column(heading, justify="right", no_wrap=True)
+        scores = [name for name in SCORES if all(name in row for row in here)]
+        for name in scores:
+            table.add_column(SCORES[name][0], justify="right", no_wrap=True)
         table.add_column("seconds", justify="right", no_wrap=True)
         for row in here:
-            cells = [_cell(row, name, here) for name in SCORES]
+            cells = [_cell(row, name, here) for name in scores]
             table.add_row(RIVALS[row["model"]].label, *cells, f"{row['seconds']:.1f}")
         console.print(table)
     typer.echo(
         "coherence: the paper's, top 20 words, eps 0.01; NPMI: top 10; diversity: top 25\n"
         "perplexity: of held-out documents, word by word; seconds: by the clock, where\n"
-        "LDA has one thread; * the best of its column"
+        "LDA has one thread; * the best of its column" + ("\n" + STABILITY if seeds > 1 else "")
     )
 
 

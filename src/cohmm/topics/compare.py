@@ -9,14 +9,19 @@
     chained      as perplexity, but with the topics inside the sticky chain, whose rate of switching
                  is learned for them
 
-A bag of words is scored as one, but for the last.
+A bag of words is scored as one, but for the last.  Where there are several seeds, means have one
+figure more:
+
+    stability    the mean matched total variation of the topics of every two seeds
+                 (`cohmm.topics.stability`): 0 says that they are the same.  As each seed draws
+                 a split, it has the change of a tenth of the documents in it, for all models alike
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -35,6 +40,7 @@ from cohmm.topics.coherence import coherence
 from cohmm.topics.describe import diversity
 from cohmm.topics.document_chains import Chain
 from cohmm.topics.perplexity import perplexity
+from cohmm.topics.stability import variation_between
 
 HELD_OUT = 0.1
 USUAL = ("coherence", "npmi", "diversity", "perplexity")
@@ -126,7 +132,8 @@ MEASURES: dict[str, Callable[[Judged], float]] = {
 class Compared:
     """One model, learned once, and its scores: the names are those of `MEASURES`.
 
-    ``failed`` says why there are none: a learner that some documents do not suit.
+    ``failed`` says why there are none: a learner that some documents do not suit.  ``topics`` are
+    those that were learned.
     """
 
     model: str
@@ -135,6 +142,7 @@ class Compared:
     seconds: float
     scores: dict[str, float]
     failed: str | None = None
+    topics: TopicFit | None = field(default=None, repr=False, compare=False)
 
     def as_row(self) -> dict[str, Any]:
         """For a table: ``model``, ``K``, ``seed``, the scores, ``seconds``."""
@@ -145,7 +153,7 @@ class Compared:
 def mean_rows(found: Iterable[Compared]) -> list[dict[str, Any]]:
     """Means over the seeds: ``model``, ``K``, ``seeds``, the scores, ``seconds``.
 
-    What failed is left out.
+    What failed is left out.  Several seeds have ``stability``: see the module.
 
     >>> runs = [Compared("plsa", 5, s, 1.0 + s, {"npmi": .1 + .2 * s}) for s in (0, 1)]
     >>> mean_rows(runs)
@@ -158,9 +166,15 @@ def mean_rows(found: Iterable[Compared]) -> list[dict[str, Any]]:
     return [
         {"model": model, "K": k, "seeds": len(runs)}
         | {name: sum(one.scores[name] for one in runs) / len(runs) for name in runs[0].scores}
+        | _stability(runs)
         | {"seconds": sum(one.seconds for one in runs) / len(runs)}
         for (model, k), runs in groups.items()
     ]
+
+
+def _stability(runs: list[Compared]) -> dict[str, float]:
+    fits = [one.topics for one in runs if one.topics is not None]
+    return {"stability": variation_between(fits)} if len(fits) > 1 else {}
 
 
 def compare(
@@ -263,4 +277,4 @@ def compare_one(
     except ValueError as error:
         seconds = time.perf_counter() - began
         return Compared(model, n_components, seed, seconds, {}, str(error))
-    return Compared(model, n_components, seed, seconds, scores)
+    return Compared(model, n_components, seed, seconds, scores, topics=fit)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm_frames import frame
 from cohmm.model.matching import match_rows
 from cohmm.topics.describe import at_most, top_codes, top_words
@@ -118,6 +119,29 @@ def mean_variation(fits: Sequence[Floats]) -> float:
     """
     pairs = [matched_variation(a, b).mean() for a, b in combinations(fits, 2)]
     return float(np.mean(pairs)) if pairs else float("nan")
+
+
+def variation_between(fits: Sequence[TopicFit]) -> float:
+    """`mean_variation` of fits whose words, or numbers of topics, differ.
+
+    A word that a fit does not know has no probability there; a topic without a match is at 1.
+
+    >>> one = TopicFit([[1., 0], [0, 1]], [.5, .5], [1., 1.], ("oil", "gas"), name="by hand")
+    >>> other = TopicFit([[1., 0], [0, 1]], [.5, .5], [1., 1.], ("gas", "corn"), name="by hand")
+    >>> variation_between([one, other])
+    0.5
+    """
+    words = sorted({word for fit in fits for word in fit.vocabulary}, key=str)
+    place = {word: n for n, word in enumerate(words)}
+    most = max((fit.n_components for fit in fits), default=0)
+    arrays = []
+    for fit in fits:
+        # A topic of a word that nobody has is at 1 from all but its like.
+        array = np.zeros((most, len(words) + 1))
+        array[fit.n_components :, -1] = 1.0
+        array[: fit.n_components, [place[word] for word in fit.vocabulary]] = fit.components
+        arrays.append(array)
+    return mean_variation(arrays)
 
 
 def stability(
