@@ -100,6 +100,10 @@ def test_sizes_seeds_and_means(run, texts):
     assert rows[0]["coherence"] != rows[1]["coherence"]
     printed = run(*given).stdout
     assert "means of 2 seeds" in printed
+    assert [(row["K"], row["model"], row["seeds"]) for row in found["stability"]] == [
+        (k, model, 2) for k in (2, 4) for model in ("plsa", "htmm")
+    ]
+    assert f"{found['stability'][0]['stability']:.3f}" in printed
     mean = (rows[0]["coherence"] + rows[1]["coherence"]) / 2
     assert f"{mean:.1f}" in printed
     again = json.loads(run(*given, "--threads", "1", "--json").stdout)["rows"]

@@ -14,7 +14,7 @@ import pytest
 from cohmm.report.labels import checked_labels
 from cohmm.report.prepare import model_key, prepare_report
 from cohmm.report.render import write
-from tests.report.samples import TRICKY, WORDS, material
+from tests.report.samples import TRICKY, WORDS, an_over, material
 
 DESKTOP, PHONE = (1280, 900), (360, 740)
 QUOTED = 'the "sea" & it\'s <b>tides</b>'
@@ -92,6 +92,8 @@ CASES = {
             for one in base.readings
         ),
     ),
+    "over": lambda: replace(material(n_texts=3), over=an_over()),
+    "by class": lambda: replace(material(n_texts=3), over=an_over(period=None)),
     "alone": lambda: material(n_texts=0),
     "absorbed": lambda: replace(material(k=3), transitions=np.eye(3)),
 }
@@ -581,6 +583,8 @@ def test_tab_reaches_every_part(opened):
         ("plain", {}),
         ("plain", {"dark": True}),
         ("tricky", {"size": PHONE}),
+        ("over", {"size": PHONE}),
+        ("by class", {}),
     ],
 )
 def test_no_serious_complaint_of_axe(opened, name, options):

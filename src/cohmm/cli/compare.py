@@ -30,6 +30,7 @@ SCORES = {  # the heading, how it is written, and whether more is better
     "diversity": ("diversity", "{:.3f}", True),
     "perplexity": ("perplexity", "{:.1f}", False),
 }
+STABLE = {"stability": ("stability", "{:.3f}", False)}  # of several seeds
 ORDERS = {"probable": "{}", "distinctive": "{}-relevance"}  # names of a measure, by order of words
 LEGEND = """\
 coherence: the paper's, top 20 words, eps 0.01; NPMI: top 10 words, in documents
@@ -39,6 +40,11 @@ LDA has one thread; * the best of its column
 NPMI of two words: log(p(v, w) / p(v) p(w)) / -log p(v, w), from -1 to 1
 probable: words by p(w|k); distinctive: by relevance, log p(w|k) - log p(w) / 2;
 BERTopic's by its own c-TF-IDF"""
+
+
+STABILITY = """\
+stability: mean total variation of matched topics over all pairs of seeds, each on
+its own split; 0 says that topics are the same"""
 
 
 def compare(
@@ -224,11 +230,18 @@ def as_csv(compared: list[Compared]) -> str:
 
 def summary(documents: Documents, compared: list[Compared], missing: list[str]) -> dict[str, Any]:
     """For machines: every run, and which of them failed."""
+    from cohmm.topics.compare import mean_rows
+
     return {
         "documents": len(documents),
         "words": documents.n_words,
         "vocabulary": documents.n_symbols,
         "rows": [one.as_row() for one in compared if one.failed is None],
+        "stability": [
+            {name: row[name] for name in ("model", "K", "seeds", "stability")}
+            for row in mean_rows(compared)
+            if "stability" in row
+        ],
         "failed": [
             {"model": one.model, "K": one.n_components, "seed": one.seed, "why": one.failed}
             for one in compared
@@ -252,7 +265,7 @@ def show(documents: Documents, compared: list[Compared], held_out: float, seeds:
         here = [row for row in rows if row["K"] == k]
         for order, name in ORDERS.items():
             _table(f"K = {k}, {order}", here, name)
-    typer.echo(LEGEND)
+    typer.echo(LEGEND + ("\n" + STABILITY if seeds > 1 else ""))
 
 
 def _table(title: str, rows: list[dict[str, Any]], naming: str) -> None:
@@ -263,12 +276,14 @@ def _table(title: str, rows: list[dict[str, Any]], naming: str) -> None:
     from cohmm.topics.compare import RIVALS
 
     columns = {naming.format(name): written for name, written in SCORES.items()}
+    once = naming == "{}"  # what does not depend on the order of words
+    if not once:
+        columns |= STABLE
     columns = {name: written for name, written in columns.items() if any(name in r for r in rows)}
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column(title, no_wrap=True)
     for heading, _, _ in columns.values():
         table.add_column(heading, justify="right", no_wrap=True)
-    once = naming == "{}"
     if once:
         table.add_column("seconds", justify="right", no_wrap=True)
     for row in rows:

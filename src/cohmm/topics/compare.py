@@ -16,13 +16,19 @@ that are distinctive: by relevance, l = 1/2 (`cohmm.topics.word_order`), and for
 c-TF-IDF, as it shows words itself.  Compare models under one order: distinctive words are rarer,
 which changes all four.  A measure that does not apply to a model, as perplexity to BERTopic, is
 left out.
+
+Where there are several seeds, means have one figure more:
+
+    stability    the mean matched total variation of the topics of every two seeds
+                 (`cohmm.topics.stability`): 0 says that they are the same.  As each seed draws
+                 a split, it has the change of a tenth of the documents in it, for all models alike
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -43,6 +49,7 @@ from cohmm.topics.coherence import Measure, coherence
 from cohmm.topics.describe import top_codes
 from cohmm.topics.document_chains import Chain
 from cohmm.topics.perplexity import perplexity
+from cohmm.topics.stability import variation_between
 from cohmm.topics.word_order import Order
 
 HELD_OUT = 0.1
@@ -174,7 +181,7 @@ class Compared:
     """One model, learned once, and its scores: the names are those of `MEASURES`.
 
     A measure that does not apply to the model has no score.  ``failed`` says why there are none at
-    all: a learner that some documents do not suit.
+    all: a learner that some documents do not suit.  ``topics`` are those that were learned.
     """
 
     model: str
@@ -183,6 +190,7 @@ class Compared:
     seconds: float
     scores: dict[str, float]
     failed: str | None = None
+    topics: TopicFit | None = field(default=None, repr=False, compare=False)
 
     def as_row(self) -> dict[str, Any]:
         """For a table: ``model``, ``K``, ``seed``, the scores, ``seconds``."""
@@ -193,7 +201,7 @@ class Compared:
 def mean_rows(found: Iterable[Compared]) -> list[dict[str, Any]]:
     """Means over the seeds: ``model``, ``K``, ``seeds``, the scores, ``seconds``.
 
-    What failed is left out.
+    What failed is left out.  Several seeds have ``stability``: see the module.
 
     >>> runs = [Compared("plsa", 5, s, 1.0 + s, {"npmi": .1 + .2 * s}) for s in (0, 1)]
     >>> mean_rows(runs)
@@ -206,9 +214,15 @@ def mean_rows(found: Iterable[Compared]) -> list[dict[str, Any]]:
     return [
         {"model": model, "K": k, "seeds": len(runs)}
         | {name: sum(one.scores[name] for one in runs) / len(runs) for name in runs[0].scores}
+        | _stability(runs)
         | {"seconds": sum(one.seconds for one in runs) / len(runs)}
         for (model, k), runs in groups.items()
     ]
+
+
+def _stability(runs: list[Compared]) -> dict[str, float]:
+    fits = [one.topics for one in runs if one.topics is not None]
+    return {"stability": variation_between(fits)} if len(fits) > 1 else {}
 
 
 def compare(
@@ -317,4 +331,4 @@ def compare_one(
     except ValueError as error:
         seconds = time.perf_counter() - began
         return Compared(model, n_components, seed, seconds, {}, str(error))
-    return Compared(model, n_components, seed, seconds, scores)
+    return Compared(model, n_components, seed, seconds, scores, topics=fit)
