@@ -6,7 +6,8 @@
 
 BERTopic (`pip install 'cohmm[bertopic]'`) has its defaults, and K topics; the seed is UMAP's.  Its
 language model, all-MiniLM-L6-v2 or that in --embedding, reads raw text (BBC: lemmas, as there is
-no other).  Its words are by c-TF-IDF, HTMM's by relevance.
+no other).  Its words are by c-TF-IDF, ours by relevance.  Of Reuters and Wikipedia 4,000 documents
+are drawn, of BBC all are taken; --corpus reuters-all has all articles.
 
 CPU seconds are from words to topics and to the topics of all documents, of all threads, after a
 warm-up; BERTopic's have those of the embeddings.  Memory is the peak above what was there before.
@@ -40,6 +41,7 @@ from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.compare import BY_RELEVANCE, MEASURES, Judged
 from measure import peak_memory
 
+SOME = 4000  # documents of Reuters and of Wikipedia: a language model takes its time
 PART = 1000  # texts embedded at a time, each written down
 COLUMNS = {
     "topics": ("topics", "{:.0f}"),
@@ -70,19 +72,23 @@ def reuters() -> Texts:
     return Texts(reuters_documents(), raw)
 
 
-def some_of_reuters(n: int = 5000) -> Texts:
+def some_of_reuters() -> Texts:
     documents, raw = reuters()
-    chosen = np.sort(np.random.default_rng(0).permutation(len(raw))[:n])
-    kept = [documents.words(d) for d in chosen]
-    return Texts(read_documents(kept, min_df=5), [raw[d] for d in chosen])
+    chosen = drawn(len(raw))
+    words = [documents.words(d) for d in chosen]
+    return Texts(read_documents(words, min_df=5), [raw[d] for d in chosen])
 
 
-def some_of_wikipedia(n: int = 4000) -> Texts:
+def some_of_wikipedia() -> Texts:
     corpus = wikipedia()
-    chosen = np.sort(np.random.default_rng(0).permutation(len(corpus))[:n])
-    raw = [corpus.texts[d] for d in chosen]
+    raw = [corpus.texts[d] for d in drawn(len(corpus))]
     words = {"token_pattern": r"[^\W\d_]{3,}", "stop_words": "english", "min_df": 5}
     return Texts(read_documents(raw, **words), raw)
+
+
+def drawn(n: int) -> list[int]:
+    """Which documents of a large corpus are taken."""
+    return np.sort(np.random.default_rng(0).permutation(n)[:SOME]).tolist()  # type: ignore[no-any-return]
 
 
 def quick() -> Texts:
@@ -92,8 +98,8 @@ def quick() -> Texts:
 
 CORPORA: dict[str, Callable[[], Texts]] = {
     "bbc": bbc,
-    "reuters": reuters,
-    "reuters-5000": some_of_reuters,
+    "reuters": some_of_reuters,
+    "reuters-all": reuters,
     "wikipedia": some_of_wikipedia,
     "quick": quick,
 }

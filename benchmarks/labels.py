@@ -65,7 +65,8 @@ def main() -> None:
                 ]
                 cells = [f"{np.mean([one[column] for one in rows]):.3f}" for column in COLUMNS]
                 cells.append(f"{np.mean([one['cpu'] for one in rows]):.1f}")
-                print(f"| {name} | {k} | {RIVALS[model].label} | " + " | ".join(cells) + " |")
+                cells = [name, str(k), RIVALS[model].label, *cells]
+                print("| " + " | ".join(cells) + " |", flush=True)
     print()
 
 
