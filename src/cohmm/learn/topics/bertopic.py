@@ -203,7 +203,9 @@ def fit_of(
 
 def _package(name: str) -> Any:
     try:
-        return import_module(name)
+        with warnings.catch_warnings():  # of what these packages would also like to have
+            warnings.simplefilter("ignore")
+            return import_module(name)
     except ImportError:
         raise ImportError(
             f"BERTopic needs the package {name}: pip install 'cohmm[bertopic]'"
