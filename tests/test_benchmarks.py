@@ -23,11 +23,13 @@ def quick(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
+        ("beside_bertopic.py", ["| quick | 3 | HTMM | 3 |"]),
         ("big_text.py", ["| --memory 4GB |", "| --workers 2 |"]),
         ("engines.py", ["| local | E-step on 2e+04 | 8 |", "| dask | pass over 200 articles"]),
         ("long_line.py", ["| decode --algorithm map | 2 |"]),
         ("climbs.py", ["| 5 | 3 | 2 | 1e+04 | 0 |", "| 8 | 3 | 1 | 1e+04 | 0 |"]),
         ("inference.py", ["| Viterbi | deeptime |", "| forward (log-likelihood) | hmmlearn |"]),
+        ("labels.py", ["| quick | 3 | HTMM |", "| quick | 3 | LDA tomotopy |"]),
         ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step"]),
         ("refinement.py", ["Refinement (sticky)", "| refined, sparsity=1 |", "| baum_welch |"]),
         ("scale.py", ["| 2e+05 | 4GB |", "| M pairs/s |"]),

@@ -174,7 +174,7 @@ def test_outputs_are_compared(expected: str, got: str, same: bool) -> None:
     assert agree(expected, got) is same
 
 
-@pytest.mark.parametrize("name", ["tour", "hmmlearn", "gensim", "choosing", "method"])
+@pytest.mark.parametrize("name", ["tour", "hmmlearn", "gensim", "bertopic", "choosing", "method"])
 def test_figures_in_the_text_were_printed(name: str) -> None:
     """By a block of the page, or by the command of a table in the results."""
     text = (DOCS / f"{name}.md").read_text()

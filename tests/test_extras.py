@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+APART = {"all", "bertopic"}  # the sum of the others; what is too large to be installed for tests
 FOLDERS = ("src", "tests", "docs", "benchmarks", "experiments")
 
 HIDE = """
@@ -52,6 +53,7 @@ NAMES = """
 from cohmm import HMM, read_documents
 from cohmm.datasets.data_files import DataFile
 from cohmm.learn import lda
+from cohmm.learn.topics.bertopic import bertopic
 """
 
 MESSAGES = {
@@ -67,6 +69,9 @@ MESSAGES = {
     ),
     "lda(read_documents(['wheat corn'] * 3), 1, engine='tomotopy')": (
         "LDA by tomotopy needs the package tomotopy: pip install 'cohmm[compare]'"
+    ),
+    "bertopic(read_documents(['wheat corn'] * 30), 1)": (
+        "BERTopic needs the package bertopic: pip install 'cohmm[bertopic]'"
     ),
 }
 
@@ -182,7 +187,7 @@ def is_tool(name: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("extra", sorted(set(EXTRAS) - {"all"}))
+@pytest.mark.parametrize("extra", sorted(set(EXTRAS) - APART))
 def test_every_package_of_an_extra_is_used(extra: str) -> None:
     used = set().union(*map(named, FOLDERS))
     names = [plain(Requirement(text).name) for text in EXTRAS[extra]]
@@ -197,7 +202,7 @@ def test_every_package_of_the_core_is_used_by_the_package() -> None:
 def test_the_extra_all_has_all_the_others() -> None:
     (everything,) = map(Requirement, EXTRAS["all"])
     assert everything.name == "cohmm"
-    assert everything.extras == set(EXTRAS) - {"all"}
+    assert everything.extras == set(EXTRAS) - APART
 
 
 def test_a_package_stands_in_one_list() -> None:

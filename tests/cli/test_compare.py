@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +13,20 @@ from typer.testing import CliRunner
 from cohmm import Documents
 from cohmm.cli import app
 from cohmm.datasets.synthetic_topics import sample_htmm
+from cohmm.learn.topics.bertopic import fit_of
 from cohmm.learn.topics.plsa import plsa
 from cohmm.topics import compare as module
 from cohmm.topics.coherence import coherence
-from cohmm.topics.compare import MEASURES, RIVALS, Rival, compare, in_words_of, part
-from cohmm.topics.describe import diversity
+from cohmm.topics.compare import (
+    MEASURES,
+    RIVALS,
+    Judged,
+    Rival,
+    compare,
+    in_words_of,
+    part,
+)
+from cohmm.topics.describe import diversity, top_words
 from cohmm.topics.perplexity import perplexity
 
 SAMPLE = sample_htmm(150, n_components=3, n_words=200, length=30, random_state=0).documents
@@ -33,19 +43,18 @@ def test_every_rival_has_a_row(run, texts, folder):
     result = run("compare", "news.txt", "-k", "3", "--csv", "rows.csv")
     assert result.stderr == ""
     for name in USUAL:
-        (line,) = (
-            x for x in result.stdout.splitlines() if x.startswith(f"  {RIVALS[name].label} ")
-        )
-        assert len(line.replace(RIVALS[name].label, "").split()) == 5
+        lines = (x for x in result.stdout.splitlines() if x.startswith(f" {RIVALS[name].label} "))
+        cells = [line.replace(RIVALS[name].label, "").split() for line in lines]
+        assert [len(row) for row in cells] == [6, 4]  # by probability, by relevance
     assert "coherence: the paper's, top 20 words, eps 0.01" in result.stdout
     assert "10% of the documents held out" in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
     with (folder / "rows.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["model"] for row in rows] == USUAL
-    assert list(rows[0]) == [
-        *("model", "K", "seed", "coherence", "npmi", "diversity", "perplexity", "seconds")
-    ]
+    words = ["coherence", "npmi", "npmi-window", "diversity"]
+    distinctive = [f"{name}-relevance" for name in words]
+    assert list(rows[0]) == [*("model", "K", "seed", *words, "perplexity", *distinctive, "seconds")]
     perplexities = {row["model"]: float(row["perplexity"]) for row in rows}
     assert perplexities["htmm"] < min(perplexities[name] for name in USUAL[2:])
 
@@ -65,7 +74,17 @@ def test_scores_are_those_of_the_library(run, texts):
     fit = plsa(train, 4, random_state=3)
     assert row["coherence"] == pytest.approx(coherence(fit, train, top=20, eps=0.01).mean())
     assert row["npmi"] == pytest.approx(coherence(fit, train, "npmi").mean())
+    assert row["npmi-window"] == pytest.approx(coherence(fit, train, "npmi", window=10).mean())
     assert row["diversity"] == diversity(fit.components)
+    shown = {"by": "relevance", "prevalence": fit.prevalence}
+    words = [top_words(fit.components, fit.vocabulary, n, **shown) for n in (20, 10)]
+    assert row["coherence-relevance"] == pytest.approx(coherence(words[0], train).mean())
+    assert row["npmi-relevance"] == pytest.approx(coherence(words[1], train, "npmi").mean())
+    assert row["npmi-window-relevance"] == pytest.approx(
+        coherence(words[1], train, "npmi", window=10).mean()
+    )
+    assert row["diversity-relevance"] == diversity(fit.components, **shown)
+    assert row["diversity-relevance"] != row["diversity"]
     expected = perplexity(fit, held_out, chain="independent")
     assert row["perplexity"] == pytest.approx(expected)
     assert (row["model"], row["K"], row["seed"]) == ("plsa", 4, 3)
@@ -81,6 +100,10 @@ def test_sizes_seeds_and_means(run, texts):
     assert rows[0]["coherence"] != rows[1]["coherence"]
     printed = run(*given).stdout
     assert "means of 2 seeds" in printed
+    assert [(row["K"], row["model"], row["seeds"]) for row in found["stability"]] == [
+        (k, model, 2) for k in (2, 4) for model in ("plsa", "htmm")
+    ]
+    assert f"{found['stability'][0]['stability']:.3f}" in printed
     mean = (rows[0]["coherence"] + rows[1]["coherence"]) / 2
     assert f"{mean:.1f}" in printed
     again = json.loads(run(*given, "--threads", "1", "--json").stdout)["rows"]
@@ -92,7 +115,8 @@ def test_sizes_seeds_and_means(run, texts):
 def test_the_best_of_a_column_has_a_star(run, texts):
     given = ("compare", "news.txt", "-k", "3", "--models", "htmm,plsa")
     rows = {row["model"]: row for row in json.loads(run(*given, "--json").stdout)["rows"]}
-    lines = {line.split()[0]: line for line in run(*given).stdout.splitlines() if line.strip()}
+    printed = run(*given).stdout.splitlines()
+    lines = {line.split()[0]: line for line in reversed(printed) if line.strip()}
     assert rows["htmm"]["perplexity"] < rows["plsa"]["perplexity"]
     assert f"{rows['htmm']['perplexity']:.1f}*" in lines["HTMM"]
     assert f"{rows['plsa']['perplexity']:.1f} " in lines["pLSA"]
@@ -147,6 +171,50 @@ def test_bad_input_is_one_line_and_nothing_is_written(run, texts, folder):
     fails("gone.txt: there is no such file", "gone.txt")
     fails("2 documents cannot be split at 0.9: a part would be empty", "few.txt", "-k", "2")
     fails("9 topics cannot be learned from a vocabulary of 2 words", "few.txt", "-k", "2,9")
+
+
+def clusters(documents, k, seed, embedding=None):
+    """As BERTopic would have it: every third document is in none."""
+    labels = np.arange(len(documents)) % 3 - 1
+    return fit_of(labels, embedding[:2], documents.term_counts(), documents)
+
+
+def test_what_does_not_apply_to_a_model_is_blank(run, texts, monkeypatch, folder):
+    def without_a_law(documents, k, seed, embedding=None):
+        assert embedding == Path("model")
+        return clusters(documents, k, seed, documents.term_counts().toarray() + 0.0)
+
+    (folder / "model").mkdir()
+    rival = RIVALS["bertopic"]._replace(learn=without_a_law, package=None)
+    monkeypatch.setitem(RIVALS, "bertopic", rival)
+    given = ("compare", "news.txt", "-k", "2", "--models", "bertopic,plsa", "--embedding", "model")
+    printed = run(*given, "--csv", "rows.csv").stdout
+    lines = [line.split() for line in printed.splitlines() if line.startswith(" BERTopic")]
+    assert [len(line) for line in lines] == [6, 5]
+    with (folder / "rows.csv").open() as file:
+        rows = {row["model"]: row for row in csv.DictReader(file)}
+    assert rows["bertopic"]["perplexity"] == "" != rows["plsa"]["perplexity"]
+    found = {row["model"]: row for row in json.loads(run(*given, "--json").stdout)["rows"]}
+    assert "perplexity" not in found["bertopic"]
+    run(
+        *given[:-1], "gone", fails="--embedding gone: there is no such folder with a language model"
+    )
+
+
+def test_the_distinctive_words_of_bertopic_are_its_own():
+    """By c-TF-IDF, not by relevance."""
+    train, held_out = part(SAMPLE, 0.1, 0)
+    own = np.tile(np.arange(train.n_symbols, dtype=float), (2, 1))
+    fit = clusters(train, 2, 0, own)
+    judged = Judged(fit, train, held_out, "independent")
+    last = list(range(train.n_symbols - 1, train.n_symbols - 21, -1))
+    assert judged.top(20, "relevance").tolist() == [last, last]
+    words = [[train.vocabulary[code] for code in last]] * 2
+    expected = coherence(words, train).mean()
+    assert MEASURES["coherence-relevance"](judged) == pytest.approx(expected)
+    assert MEASURES["diversity-relevance"](judged) == 0.5
+    expected = coherence(fit.components, train).mean()
+    assert MEASURES["coherence"](judged) == pytest.approx(expected)
 
 
 def test_a_small_vocabulary_has_all_words_on_top(folder):

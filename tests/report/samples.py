@@ -6,6 +6,7 @@ import numpy as np
 
 from cohmm.report.prepare import Material, Reading, cap_sentence
 from cohmm.report.values import Item, Trace
+from cohmm.topics.over import TopicsOver
 
 WORDS = (
     *("ship", "harbour", "cargo", "tide", "anchor"),
@@ -73,6 +74,33 @@ def material(
         n_texts=n_texts,
         cap=cap_sentence(n_texts, n_texts, "documents", "words"),
         readings=readings,
+        contrast=np.linspace(0.9, 0.1, k) if kind == "topics" else None,
+    )
+
+
+def an_over(k: int = 4, period: str | None = "year", seed: int = 0) -> TopicsOver:
+    """Topics in eight groups, of which the third has no document and the last has one."""
+    rng = np.random.default_rng(seed)
+    documents = np.array([12, 9, 0, 30, 14, 8, 5, 1])
+    share = rng.dirichlet(np.ones(k), size=8)
+    share[2] = np.nan
+    low, high = np.maximum(share - 0.1, 0), np.minimum(share + 0.1, 1)
+    low[7] = high[7] = np.nan
+    years = tuple(str(1990 + n) for n in range(8))
+    return TopicsOver(
+        years if period else tuple(f"class <{n}>" for n in range(8)),
+        np.array(years, "datetime64[s]") if period else None,
+        period,  # type: ignore[arg-type]
+        0.9,
+        documents,
+        100 * documents,
+        share,
+        low,
+        high,
+        10 * share + 1,
+        10 * low + 1,
+        10 * high + 1,
+        tuple(map(str, range(k))),
     )
 
 

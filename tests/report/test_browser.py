@@ -16,7 +16,7 @@ from cohmm.report.prepare import model_key, prepare_report
 from cohmm.report.render import write
 from cohmm.topics.describe import top_words
 from cohmm.topics.word_order import RELEVANCE
-from tests.report.samples import TRICKY, WORDS, material
+from tests.report.samples import TRICKY, WORDS, an_over, material
 
 DESKTOP, PHONE = (1280, 900), (360, 740)
 QUOTED = 'the "sea" & it\'s <b>tides</b>'
@@ -94,6 +94,8 @@ CASES = {
             for one in base.readings
         ),
     ),
+    "over": lambda: replace(material(n_texts=3), over=an_over()),
+    "by class": lambda: replace(material(n_texts=3), over=an_over(period=None)),
     "alone": lambda: material(n_texts=0),
     "absorbed": lambda: replace(material(k=3), transitions=np.eye(3)),
 }
@@ -596,6 +598,8 @@ def test_tab_reaches_every_part(opened):
         ("plain", {}),
         ("plain", {"dark": True}),
         ("tricky", {"size": PHONE}),
+        ("over", {"size": PHONE}),
+        ("by class", {}),
     ],
 )
 def test_no_serious_complaint_of_axe(opened, name, options):

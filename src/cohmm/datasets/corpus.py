@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 Subset = Literal["all", "train", "test"]
@@ -23,12 +23,15 @@ class Corpus:
         What each is about, or whose it is; there may be none, or several.
     ids : tuple of str
         What to call each.
+    dates : tuple of str
+        When each was written, as ISO 8601 has it, a year at least; empty where nobody knows.
     """
 
     name: str
     texts: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     ids: tuple[str, ...]
+    dates: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         if not len(self.texts) == len(self.labels) == len(self.ids):
@@ -36,6 +39,8 @@ class Corpus:
                 f"{self.name}: {len(self.texts)} texts, {len(self.labels)} labels and "
                 f"{len(self.ids)} ids"
             )
+        if self.dates and len(self.dates) != len(self.texts):
+            raise ValueError(f"{self.name}: {len(self.texts)} texts and {len(self.dates)} dates")
 
     def __len__(self) -> int:
         return len(self.texts)

@@ -26,6 +26,9 @@ SIGNATURE = "reuter"  # how nine articles in ten end
 ARTICLE = re.compile(r"<REUTERS ([^>]*)>")
 ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 MARK = re.compile(r"<[A-Z/][^>]*>")
+# Behind it some have letters, or a note.
+DATE = re.compile(r"(\d{1,2})-([A-Z]{3})-(\d{4})(?:\s+(\d\d:\d\d:\d\d))?")
+MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,15 @@ class Article:
     topics_known: str
     lewis_split: str
     cgi_split: str
+
+    @property
+    def iso_date(self) -> str:
+        """The date as ISO 8601 has it, such as "1987-02-26T15:01:01"; empty where there is none."""
+        found = DATE.match(self.date)
+        if found is None or found[2] not in MONTHS:
+            return ""
+        day = f"{found[3]}-{MONTHS.index(found[2]) + 1:02d}-{int(found[1]):02d}"
+        return day if found[4] is None else f"{day}T{found[4]}"
 
     @property
     def text(self) -> str:
@@ -90,6 +102,7 @@ def reuters21578(subset: Subset = "all", *, download: bool = False) -> Reuters:
         tuple(article.topics for article in articles),
         tuple(str(article.newid) for article in articles),
         tuple(articles),
+        dates=tuple(article.iso_date for article in articles),
     )
 
 

@@ -5,29 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from cohmm.data.documents import Documents
+from cohmm.estimators.topic_figures import TopicFigures
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.topics.htmm_fit import HTMMFit
-from cohmm.topics.document_chains import Chains
 from cohmm.topics.interchange import gensim_lists, octis_output, pyldavis_arrays
 from cohmm.topics.topic_frames import TopicTable, topic_frame
 from cohmm.topics.word_order import Order
 
 
-class TopicExports:
+class TopicExports(TopicFigures):
     """What an `HTMM` offers to other packages."""
-
-    def encode(self, X: Any) -> Documents:
-        """Documents in the words of the model."""
-        raise NotImplementedError
-
-    def _fitted(self) -> HTMMFit:
-        raise NotImplementedError
-
-    def _chains(self) -> Chains:
-        raise NotImplementedError
-
-    def _training(self, what: str) -> Documents:
-        raise NotImplementedError
 
     def to_frame(
         self,
@@ -39,12 +25,13 @@ class TopicExports:
     ) -> Any:
         """A pandas data frame, in long form; needs pandas.
 
-        ``what``: "topics" (share, expected run, coherence, top words), "words" (the ``n_words``
-        top words of every topic), "transitions"; of documents, those of training where none
-        are given: "documents" (the share of every topic), "tokens" (a topic for every word),
-        "segments" (runs of one topic).  A model loaded from a file has no coherence to show.
-        ``order`` is that of top words: "relevance", "probability" or "frex" (see `top_words`).
-        Where topics have labels, these stand beside the numbers.
+        ``what``: "topics" (share, expected run, coherence, contrast, top words), "words" (the
+        ``n_words`` top words of every topic), "transitions"; of documents, those of training
+        where none are given: "documents" (the share of every topic), "tokens" (a topic for every
+        word), "segments" (runs of one topic).  A model loaded from a file has no coherence or
+        contrast to show.  Contrast tells subjects, near 1, from sections, near 0: see
+        `cohmm.topics.contrast`.  ``order`` is that of top words: "relevance", "probability" or
+        "frex" (see `top_words`).  Where topics have labels, these stand beside the numbers.
 
         >>> from cohmm import HTMM
         >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)

@@ -13,6 +13,7 @@ from cohmm.plots.scatter import plot_scatter
 from cohmm.plots.segmentation import plot_segmentation
 from cohmm.plots.spectrum import plot_spectrum
 from cohmm.plots.topic_map import plot_topic_map
+from cohmm.plots.topics_over import plot_topics_over
 from cohmm.plots.transitions import plot_transitions
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "plot_segmentation",
     "plot_spectrum",
     "plot_topic_map",
+    "plot_topics_over",
     "plot_transitions",
 ]

@@ -16,6 +16,7 @@ from cohmm.report.render import check_path, write
 if TYPE_CHECKING:
     from cohmm.learn.fitted import FittedHMM, FittedTopics
     from cohmm.model.hmm import HMM
+    from cohmm.topics.over import TopicsOver
     from cohmm.topics.overview import Overview
 
 __all__ = ["report_hmm", "report_topics"]
@@ -32,6 +33,7 @@ def report_topics(
     command: str | None = None,
     labels: Labels | None = None,
     overview: Overview | None = None,
+    over: TopicsOver | None = None,
 ) -> None:
     """Write a report about a fitted `HTMM` to ``path``, whole or not at all.
 
@@ -57,6 +59,8 @@ def report_topics(
         of the model.
     overview : Overview, optional
         What was measured on these documents, where that has been done already.
+    over : TopicsOver, optional
+        Topics over time, or by class, as ``model.over`` has them: a section of the page.
     """
     from cohmm.report.from_topics import topic_material
 
@@ -72,6 +76,7 @@ def report_topics(
                 command=command,
                 labels=labels,
                 overview=overview,
+                over=over,
             )
         ),
         path,

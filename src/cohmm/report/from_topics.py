@@ -23,6 +23,7 @@ from cohmm.report.summary import command_items, detectable, number, trace
 from cohmm.report.texts import Aligner, texts_of
 from cohmm.report.values import Item
 from cohmm.topics.document_chains import Chains
+from cohmm.topics.over import TopicsOver
 from cohmm.topics.overview import EPS, Overview
 from cohmm.topics.perplexity import likelihood
 
@@ -39,11 +40,16 @@ def topic_material(
     command: str | None = None,
     labels: Labels | None = None,
     overview: Overview | None = None,
+    over: TopicsOver | None = None,
 ) -> Material:
     """Read documents by a fitted `HTMM`; see `cohmm.report.report_topics`."""
     if as_fitted_topics(model) is None:
         raise ValueError(f"a report on topics is about an HTMM, not a {type(model).__name__}")
     fit = model.fit_
+    if over is not None and over.n_components != fit.n_components:
+        raise ValueError(
+            f"over is about {over.n_components} topics, and the model has {fit.n_components}"
+        )
     own = {k: label for k, label in enumerate(fit.labels) if label is not None}
     named = own | checked_labels(labels, fit.n_components, model_key(fit.components))
     if isinstance(documents, Iterator):
@@ -88,6 +94,8 @@ def topic_material(
         ),
         labels=named,
         flow=flow,
+        contrast=overview.contrast,
+        over=over,
     )
 
 

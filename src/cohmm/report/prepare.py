@@ -13,7 +13,8 @@ from cohmm.model.seriation import first_threshold, seriated
 from cohmm.report.colours import N_COLOURS
 from cohmm.report.draw import MOST_WORDS
 from cohmm.report.relevance import candidates
-from cohmm.report.values import Item, Report, Text, Topic, Trace
+from cohmm.report.values import Item, Over, Report, Text, Topic, Trace
+from cohmm.topics.over import TopicsOver
 from cohmm.version import __version__
 
 N_TEXTS = 400
@@ -68,6 +69,10 @@ class Material:
         Labels of topics, by their numbers, that a reader gave them.
     flow : str
         A sentence that says where ``transitions`` are from.
+    contrast : array (K,) or None
+        Of every topic, between documents.
+    over : TopicsOver or None
+        Topics over time, or by class.
     """
 
     kind: Literal["topics", "states"]
@@ -84,6 +89,8 @@ class Material:
     readings: tuple[Reading, ...] = field(default=(), repr=False)
     labels: dict[int, str] = field(default_factory=dict)
     flow: str = ""
+    contrast: Floats | None = None
+    over: TopicsOver | None = None
 
 
 def prepare_report(material: Material) -> Report:
@@ -121,7 +128,32 @@ def prepare_report(material: Material) -> Report:
         cap=material.cap,
         flow=material.flow,
         texts=[_text(reading, place, room) for reading in material.readings],
+        over=None if material.over is None else _over(material.over),
     )
+
+
+def _over(over: TopicsOver) -> Over:
+    def by_topic(values: Floats) -> list[list[float | None]]:
+        return [[_known(value) for value in column] for column in values.T.tolist()]
+
+    return Over(
+        groups=[_word(group) for group in over.groups],
+        period=over.period,
+        level=over.level,
+        documents=over.documents.tolist(),
+        words=over.words.tolist(),
+        share=by_topic(over.share),
+        share_low=by_topic(over.share_low),
+        share_high=by_topic(over.share_high),
+        run=by_topic(over.run),
+        run_low=by_topic(over.run_low),
+        run_high=by_topic(over.run_high),
+    )
+
+
+def _known(value: float) -> float | None:
+    """Four digits, or None where there is no number."""
+    return None if value != value else _round(value)
 
 
 def _topic(material: Material, k: int, words: Ints, place: Ints) -> Topic:
@@ -131,6 +163,7 @@ def _topic(material: Material, k: int, words: Ints, place: Ints) -> Topic:
         stay=_round(stay),
         run=_round(1 / (1 - stay)) if stay < 1 else None,
         coherence=None if material.coherence is None else _round(float(material.coherence[k])),
+        contrast=None if material.contrast is None else _known(float(material.contrast[k])),
         words=place[words].tolist(),
         probabilities=rounded(material.components[k, words]),
     )

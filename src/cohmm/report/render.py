@@ -24,6 +24,7 @@ SCRIPTS = (
     "summary.js",
     "topics.js",
     "graph.js",
+    "over.js",
     "matrix.js",
     "words.js",
     "documents.js",

@@ -30,13 +30,15 @@ class Topic:
 
     ``words`` are places in `Report.vocabulary`, and ``probabilities`` theirs in this topic: all
     that can be among the top words at any relevance.  ``run`` is the expected number of words
-    until the topic ends; None: it never does.
+    until the topic ends; None: it never does.  ``contrast`` is how much its share varies between
+    documents.
     """
 
     prevalence: float
     stay: float
     run: float | None
     coherence: float | None
+    contrast: float | None
     words: list[int]
     probabilities: list[float]
 
@@ -85,6 +87,26 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Over:
+    """Topics over time, or by class: lists of G groups, and those of K topics of G values.
+
+    ``period`` is None where groups are classes; a value is None where there is none.
+    """
+
+    groups: list[str]
+    period: str | None
+    level: float
+    documents: list[int]
+    words: list[int]
+    share: list[list[float | None]]
+    share_low: list[list[float | None]]
+    share_high: list[list[float | None]]
+    run: list[list[float | None]]
+    run_low: list[list[float | None]]
+    run_high: list[list[float | None]]
+
+
+@dataclass(frozen=True)
 class Report:
     """All that a page shows.
 
@@ -113,8 +135,15 @@ class Report:
     cap: str
     flow: str
     texts: list[Text]
+    over: Over | None
+
+    @property
+    def has_contrast(self) -> bool:
+        """Whether topics can be told apart by their contrast."""
+        return any(topic.contrast is not None for topic in self.topics)
 
     def as_json(self) -> dict[str, Any]:
         """For the page."""
         many = ("summary", "traces", "topics", "texts")
-        return vars(self) | {name: [vars(item) for item in getattr(self, name)] for name in many}
+        lists = {name: [vars(item) for item in getattr(self, name)] for name in many}
+        return vars(self) | lists | {"over": None if self.over is None else vars(self.over)}

@@ -2,6 +2,7 @@
 
     coherence    the paper's, top 20 words, eps .01, in the documents learned from
     npmi         top 10 words, in the documents learned from
+    npmi-window  the same, in windows of 10 words that slide over these documents
     diversity    the share of distinct words among the top 25
     perplexity   of held-out documents, every word given those before it
     completion   perplexity of the second halves of held-out documents, given the first
@@ -9,14 +10,25 @@
     chained      as perplexity, but with the topics inside the sticky chain, whose rate of switching
                  is learned for them
 
-A bag of words is scored as one, but for the last.
+A bag of words is scored as one, but for the last.  Top words are the most probable ones, by
+p(word | topic).  The first four are also there as coherence-relevance, and so on, of the words
+that are distinctive: by relevance, l = 1/2 (`cohmm.topics.word_order`), and for BERTopic by
+c-TF-IDF, as it shows words itself.  Compare models under one order: distinctive words are rarer,
+which changes all four.  A measure that does not apply to a model, as perplexity to BERTopic, is
+left out.
+
+Where there are several seeds, means have one figure more:
+
+    stability    the mean matched total variation of the topics of every two seeds
+                 (`cohmm.topics.stability`): 0 says that they are the same.  As each seed draws
+                 a split, it has the change of a tenth of the documents in it, for all models alike
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -24,30 +36,40 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.data.vocabulary import codes_in
+from cohmm.kernels.compiled import Ints
 from cohmm.learn.topics.anchor_words import anchor_words
+from cohmm.learn.topics.bertopic import BERTopicFit, bertopic
 from cohmm.learn.topics.gruber import gruber
 from cohmm.learn.topics.htmm import htmm, with_chain
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.lda import lda
 from cohmm.learn.topics.plsa import plsa
 from cohmm.learn.topics.topic_fit import TopicFit
-from cohmm.topics.coherence import coherence
-from cohmm.topics.describe import diversity
+from cohmm.topics.coherence import Measure, coherence
+from cohmm.topics.describe import top_codes
 from cohmm.topics.document_chains import Chain
 from cohmm.topics.perplexity import perplexity
+from cohmm.topics.stability import variation_between
+from cohmm.topics.word_order import Order
 
 HELD_OUT = 0.1
-USUAL = ("coherence", "npmi", "diversity", "perplexity")
+WINDOW = 10  # words, as those who defined NPMI of topics have it (Roeder et al., 2015)
+BY_WORDS = ("coherence", "npmi", "npmi-window", "diversity")
+BY_RELEVANCE = tuple(f"{name}-relevance" for name in BY_WORDS)
+OF_A_LAW = ("perplexity", "completion", "training", "chained")
+USUAL = (*BY_WORDS, "perplexity", *BY_RELEVANCE)
 
 
 class Rival(NamedTuple):
     """A way to learn topics."""
 
     label: str
-    learn: Callable[[Documents, int, int], TopicFit]  # documents, K, seed
+    learn: Callable[..., TopicFit]  # documents, K, seed; embedding= where it embeds
     chain: Chain = "independent"  # by which documents are read
     package: str | None = None  # that must be installed
     usual: bool = True  # whether it is compared where none are named
+    extra: str = "compare"  # of ours, which installs the package
+    embeds: bool = False  # whether a language model reads the documents
 
     @property
     def is_installed(self) -> bool:
@@ -93,6 +115,14 @@ RIVALS: dict[str, Rival] = {
     "anchor-words": Rival(
         "anchor words KL", lambda d, k, s: anchor_words(d, k, recover="kl", random_state=s)
     ),
+    "bertopic": Rival(
+        "BERTopic",
+        lambda d, k, s, embedding=None: bertopic(d, k, embedding=embedding, random_state=s),
+        package="bertopic",
+        usual=False,
+        extra="bertopic",
+        embeds=True,
+    ),
 }
 
 
@@ -104,15 +134,39 @@ class Judged(NamedTuple):
     held_out: Documents
     chain: Chain
 
-    def top(self, n: int) -> int:
-        """So many top words, or all that there are."""
-        return min(n, len(self.fit.vocabulary))
+    def has(self, measure: str) -> bool:
+        """Whether a measure applies: clusters of documents are no law of their words."""
+        return measure not in OF_A_LAW or not isinstance(self.fit, BERTopicFit)
+
+    def top(self, n: int, by: Order) -> Ints:
+        """The codes of so many top words of every topic, (K, n), or of all that there are."""
+        n = min(n, len(self.fit.vocabulary))
+        if by != "probability" and isinstance(self.fit, BERTopicFit):
+            return top_codes(self.fit.distinctive, n)
+        return top_codes(self.fit.components, n, by, self.fit.prevalence)
+
+    def coherence(
+        self, measure: Measure, n: int, by: Order = "probability", window: int | None = None
+    ) -> float:
+        """The mean over the topics."""
+        words = [[self.fit.vocabulary[code] for code in row] for row in self.top(n, by).tolist()]
+        return float(coherence(words, self.train, measure, window=window).mean())
+
+    def diversity(self, by: Order = "probability") -> float:
+        """The share of distinct words among the top 25."""
+        codes = self.top(25, by)
+        return len(np.unique(codes)) / codes.size
 
 
 MEASURES: dict[str, Callable[[Judged], float]] = {
-    "coherence": lambda j: float(coherence(j.fit, j.train, top=j.top(20)).mean()),
-    "npmi": lambda j: float(coherence(j.fit, j.train, "npmi", top=j.top(10)).mean()),
-    "diversity": lambda j: diversity(j.fit.components, j.top(25)),
+    "coherence": lambda j: j.coherence("paper", 20),
+    "npmi": lambda j: j.coherence("npmi", 10),
+    "npmi-window": lambda j: j.coherence("npmi", 10, window=WINDOW),
+    "diversity": lambda j: j.diversity(),
+    "coherence-relevance": lambda j: j.coherence("paper", 20, "relevance"),
+    "npmi-relevance": lambda j: j.coherence("npmi", 10, "relevance"),
+    "npmi-window-relevance": lambda j: j.coherence("npmi", 10, "relevance", WINDOW),
+    "diversity-relevance": lambda j: j.diversity("relevance"),
     "perplexity": lambda j: perplexity(j.fit, j.held_out, chain=j.chain),
     "completion": lambda j: perplexity(j.fit, j.held_out, chain=j.chain, method="completion"),
     "training": lambda j: perplexity(j.fit, j.train, chain=j.chain, method="training"),
@@ -126,7 +180,8 @@ MEASURES: dict[str, Callable[[Judged], float]] = {
 class Compared:
     """One model, learned once, and its scores: the names are those of `MEASURES`.
 
-    ``failed`` says why there are none: a learner that some documents do not suit.
+    A measure that does not apply to the model has no score.  ``failed`` says why there are none at
+    all: a learner that some documents do not suit.  ``topics`` are those that were learned.
     """
 
     model: str
@@ -135,6 +190,7 @@ class Compared:
     seconds: float
     scores: dict[str, float]
     failed: str | None = None
+    topics: TopicFit | None = field(default=None, repr=False, compare=False)
 
     def as_row(self) -> dict[str, Any]:
         """For a table: ``model``, ``K``, ``seed``, the scores, ``seconds``."""
@@ -145,7 +201,7 @@ class Compared:
 def mean_rows(found: Iterable[Compared]) -> list[dict[str, Any]]:
     """Means over the seeds: ``model``, ``K``, ``seeds``, the scores, ``seconds``.
 
-    What failed is left out.
+    What failed is left out.  Several seeds have ``stability``: see the module.
 
     >>> runs = [Compared("plsa", 5, s, 1.0 + s, {"npmi": .1 + .2 * s}) for s in (0, 1)]
     >>> mean_rows(runs)
@@ -158,9 +214,15 @@ def mean_rows(found: Iterable[Compared]) -> list[dict[str, Any]]:
     return [
         {"model": model, "K": k, "seeds": len(runs)}
         | {name: sum(one.scores[name] for one in runs) / len(runs) for name in runs[0].scores}
+        | _stability(runs)
         | {"seconds": sum(one.seconds for one in runs) / len(runs)}
         for (model, k), runs in groups.items()
     ]
+
+
+def _stability(runs: list[Compared]) -> dict[str, float]:
+    fits = [one.topics for one in runs if one.topics is not None]
+    return {"stability": variation_between(fits)} if len(fits) > 1 else {}
 
 
 def compare(
@@ -171,6 +233,7 @@ def compare(
     *,
     held_out: float = HELD_OUT,
     measures: Sequence[str] = USUAL,
+    embedding: Any = None,
 ) -> Iterator[Compared]:
     """Learn topics by every model, and score them, one after the other.
 
@@ -188,13 +251,16 @@ def compare(
         The share of the documents that is not learned from.
     measures : names in `MEASURES`
         What to score: see the module.
+    embedding : folder or model, optional
+        The language model of BERTopic: see `cohmm.learn.topics.bertopic.bertopic`.  It reads the
+        words that all models learn from.
 
     >>> from cohmm.datasets.synthetic_topics import sample_htmm
     >>> sample = sample_htmm(100, n_components=2, n_words=200, random_state=0)
     >>> for found in compare(sample.documents, ["htmm", "plsa"], [2]):
-    ...     print(found.model, *found.scores)
-    htmm coherence npmi diversity perplexity
-    plsa coherence npmi diversity perplexity
+    ...     print(found.model, *list(found.scores)[:5])
+    htmm coherence npmi npmi-window diversity perplexity
+    plsa coherence npmi npmi-window diversity perplexity
     """
     models, sizes, seeds = list(models), list(sizes), list(seeds)
     _check("model", models, list(RIVALS))
@@ -206,7 +272,7 @@ def compare(
             )
     parts = {seed: part(documents, held_out, seed) for seed in seeds}
     return (
-        compare_one(*parts[seed], model, k, seed, measures)
+        compare_one(*parts[seed], model, k, seed, measures, embedding)
         for k in sizes
         for model in models
         for seed in seeds
@@ -251,16 +317,18 @@ def compare_one(
     n_components: int,
     seed: int,
     measures: Sequence[str] = USUAL,
+    embedding: Any = None,
 ) -> Compared:
     """One model on one split."""
     rival = RIVALS[model]
+    options = {"embedding": embedding} if rival.embeds else {}
     began = time.perf_counter()
     try:
-        fit = rival.learn(train, n_components, seed)
+        fit = rival.learn(train, n_components, seed, **options)
         seconds = time.perf_counter() - began
         judged = Judged(fit, train, held_out, rival.chain)
-        scores = {name: MEASURES[name](judged) for name in measures}
+        scores = {name: MEASURES[name](judged) for name in measures if judged.has(name)}
     except ValueError as error:
         seconds = time.perf_counter() - began
         return Compared(model, n_components, seed, seconds, {}, str(error))
-    return Compared(model, n_components, seed, seconds, scores)
+    return Compared(model, n_components, seed, seconds, scores, topics=fit)

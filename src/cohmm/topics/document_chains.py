@@ -30,6 +30,7 @@ Chain = Literal["full", "sticky", "independent"]
 SWEEPS = 30
 TOL = 1e-3
 STRENGTH_BY_TOPIC = 0.1
+MOST_DECODED = 200_000  # words, about, where some documents stand for all
 LEAST = 1e-12  # a pseudo-count: so that nothing is impossible, and nothing underflows
 
 

@@ -11,11 +11,12 @@ from cohmm.data.documents import Documents
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.topics.coherence import coherence
+from cohmm.topics.contrast import contrast
+from cohmm.topics.document_chains import MOST_DECODED as MOST_DECODED
 from cohmm.topics.document_chains import Chain, Chains
 from cohmm.topics.runs import Runs, count_runs
 
 TOP, EPS = 20, 0.01  # of coherence as the paper has it
-MOST_DECODED = 200_000  # words, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,8 @@ class Overview:
         How often a word of one topic is followed by a word of another, likewise.
     n_decoded : int
         Documents that were decoded: all, or a sample of many words.
+    contrast : array, (K,)
+        Of every topic, in these documents: see `cohmm.topics.contrast`.
     """
 
     coherence: Floats | None
@@ -44,6 +47,7 @@ class Overview:
     runs: Runs
     moves: Floats
     n_decoded: int
+    contrast: Floats
 
     @classmethod
     def of(cls, fit: HTMMFit, chain: Chain, documents: Documents | DocumentParts) -> Overview:
@@ -61,11 +65,13 @@ class Overview:
         except ValueError as error:  # one word alone, or other documents than it came from
             why = str(error)
         some = documents.select(documents.some(MOST_DECODED))
-        topics = Chains.of(fit, chain).infer(some, decode=True).topics
+        inferred = Chains.of(fit, chain).infer(some, decode=True)
+        topics = inferred.topics
         inside = np.ones(len(topics), bool)
         inside[some.offsets[:-1][some.lengths > 0]] = False
         here = np.flatnonzero(inside)
         moves = np.zeros((k, k))
         np.add.at(moves, (topics[here - 1], topics[here]), 1.0)
         runs = count_runs(topics, some.offsets, k)
-        return cls(by_topic, why, top, runs, moves, len(some))
+        between = contrast(inferred.shares, some.lengths)
+        return cls(by_topic, why, top, runs, moves, len(some), between)

@@ -12,8 +12,9 @@ from cohmm.kernels.compiled import Floats
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.model.hmm_frames import frame, square
 from cohmm.topics.coherence import coherence
+from cohmm.topics.contrast import contrast
 from cohmm.topics.describe import at_most, top_codes, words_of
-from cohmm.topics.document_chains import Chains, segment
+from cohmm.topics.document_chains import MOST_DECODED, Chains, segment
 from cohmm.topics.word_order import Order
 
 TopicTable = Literal["topics", "words", "transitions", "documents", "tokens", "segments"]
@@ -31,7 +32,7 @@ def topic_frame(
 ) -> Any:
     """One of the tables of a topic model: see `HTMM.to_frame`."""
     if what == "topics":
-        return topics_frame(fit, documents, n_words, order)
+        return topics_frame(fit, chains, documents, n_words, order)
     if what == "words":
         return words_frame(fit, n_words, order)
     if what == "transitions":
@@ -60,11 +61,16 @@ def labelled(fit: HTMMFit, columns: dict[str, Any]) -> Any:
 
 
 def topics_frame(
-    fit: HTMMFit, documents: Documents | None, n_words: int, order: Order = "relevance"
+    fit: HTMMFit,
+    chains: Chains,
+    documents: Documents | None,
+    n_words: int,
+    order: Order = "relevance",
 ) -> Any:
-    """One row per topic: its share, expected run, coherence (where there are documents), top words.
+    """One row per topic: its share, expected run, coherence, contrast, top words.
 
-    The run is how many words a visit to the topic takes by the corpus' transitions.
+    The run is how many words a visit to the topic takes by the corpus' transitions; coherence
+    and contrast are there where documents are, the latter of some documents of a large corpus.
     """
     columns: dict[str, Any] = {
         "topic": np.arange(fit.n_components),
@@ -76,6 +82,9 @@ def topics_frame(
     if documents is not None and len(fit.vocabulary) > 1:
         top = min(TOP, len(fit.vocabulary))
         columns["coherence"] = _coherence(fit, documents, top)
+    if documents is not None:
+        some = documents.select(documents.some(MOST_DECODED))
+        columns["contrast"] = contrast(chains.infer(some).shares, some.lengths)
     columns["words"] = [" ".join(map(str, words)) for words in words_of(fit, n_words, order)]
     return labelled(fit, columns)
 

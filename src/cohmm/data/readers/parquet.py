@@ -44,6 +44,14 @@ def read_parquet(
             tell(row - 1)
 
 
+def read_values(source: Source, layout: Layout, size: int) -> Iterator[Any]:
+    """The values of a column of any type, one per row."""
+    with _opened(source) as file:
+        column, _, _ = layout.columns(file.schema_arrow.names, source)
+        for batch in file.iter_batches(size, columns=[column]):
+            yield from batch.column(0).to_pylist()
+
+
 def read_parquet_rows(source: Source, layout: Layout, progress: Progress | None = None) -> Rows:
     """The symbol of every row, with its group and its place in the order."""
     with _opened(source) as file:

@@ -20,6 +20,7 @@ document.addEventListener("keydown", (event) => {
 $("clear").addEventListener("click", () => { state.topic = null; changed("topic"); });
 
 startTopics();
+if (over) startOver();
 startGraph();
 startMatrix();
 if (data.texts.length) {

@@ -2,18 +2,24 @@
 
 const sorting = { by: "number", down: false };
 const hasCoherence = data.topics.some((topic) => topic.coherence !== null);
+const hasContrast = data.topics.some((topic) => topic.contrast !== null);
+const contrasts = data.topics.map((topic) => topic.contrast).filter((value) => value !== null).sort((a, b) => a - b);
+const typical = contrasts.length ? contrasts[(contrasts.length - 1) >> 1] : 0;
+const SHOW = { all: () => true, subjects: (k) => data.topics[k].contrast > typical, sections: (k) => (data.topics[k].contrast ?? 0) <= typical };
 const COLUMNS = [
   ["number", "No.", (k) => k],
   ["label", "Label and " + names.words, null],
   ["prevalence", "Share", (k) => data.topics[k].prevalence],
   ["run", "Lasts, " + names.words, (k) => data.topics[k].run ?? Infinity],
   ...(hasCoherence ? [["coherence", "Coherence", (k) => data.topics[k].coherence]] : []),
+  ...(hasContrast ? [["contrast", "Contrast", (k) => data.topics[k].contrast ?? -1]] : []),
 ];
 const topicRows = [];
 
 function sortBy(name) {
   sorting.down = sorting.by === name ? !sorting.down : name !== "number";
   sorting.by = name;
+  $("topic-order").value = name;
   drawTopics();
 }
 
@@ -30,7 +36,8 @@ function topicRow(k) {
     h("td", { role: "cell", class: "number prevalence", "data-name": "share" }, percent(topic.prevalence),
       h("span", { class: "share" }, h("span", { style: { width: 100 * topic.prevalence / most + "%" } }))),
     h("td", { role: "cell", class: "number", "data-name": "lasts" }, runLength(k)),
-    hasCoherence ? h("td", { role: "cell", class: "number", "data-name": "coherence" }, digits(topic.coherence)) : null);
+    hasCoherence ? h("td", { role: "cell", class: "number", "data-name": "coherence" }, digits(topic.coherence)) : null,
+    hasContrast ? h("td", { role: "cell", class: "number contrast", "data-name": "contrast" }, topic.contrast === null ? "–" : topic.contrast.toFixed(2)) : null);
   return { row, words, input, chip: row.querySelector(".chip") };
 }
 
@@ -46,14 +53,15 @@ function relabel(k, text) {
 let topicKeys;
 function drawTopics() {
   const value = COLUMNS.find(([name]) => name === sorting.by)[2];
-  const order = data.topics.map((_, k) => k).sort((a, b) => (sorting.down ? value(b) - value(a) : value(a) - value(b)) || a - b);
+  const shown = SHOW[$("topic-kind")?.value ?? "all"];
+  const order = data.topics.map((_, k) => k).filter((k) => shown(k)).sort((a, b) => (sorting.down ? value(b) - value(a) : value(a) - value(b)) || a - b);
   $("topic-table").replaceChildren(
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, COLUMNS.map(([name, text, by]) =>
       h("th", { scope: "col", role: "columnheader", class: by && name !== "number" ? "number" : null,
                 "aria-sort": by ? (sorting.by !== name ? "none" : sorting.down ? "descending" : "ascending") : null },
         by ? h("button", { type: "button", "aria-pressed": String(sorting.by === name), onclick: () => sortBy(name) }, text) : text)))),
     h("tbody", { role: "rowgroup" }, order.map((k) => topicRows[k].row)));
-  topicKeys.settle(topicRows[state.topic ?? order[0]].chip);
+  topicKeys.settle(topicRows[order.includes(state.topic) ? state.topic : order[0]]?.chip);
 }
 
 function drawWords() {
@@ -85,7 +93,7 @@ function markTopics() {
     row.classList.toggle("chosen-row", k === state.topic);
     chip.setAttribute("aria-pressed", String(k === state.topic));
   });
-  if (state.topic !== null) topicKeys.settle(topicRows[state.topic].chip);
+  if (state.topic !== null && topicRows[state.topic].chip.isConnected) topicKeys.settle(topicRows[state.topic].chip);
   drawBars();
 }
 
@@ -98,9 +106,9 @@ function drawSelection() {
 }
 
 table("topics", () => ({
-  columns: [names.one, "label", "prevalence", "stay", "run_length", ...(hasCoherence ? ["coherence"] : []), "top_" + names.words],
+  columns: [names.one, "label", "prevalence", "stay", "run_length", ...(hasCoherence ? ["coherence"] : []), ...(hasContrast ? ["contrast"] : []), "top_" + names.words],
   rows: data.topics.map((topic, k) => [k, state.labels[k] || "", topic.prevalence, topic.stay, topic.run,
-    ...(hasCoherence ? [topic.coherence] : []), topWords(k).map((row) => row.word).join(" ")]) }));
+    ...(hasCoherence ? [topic.coherence] : []), ...(hasContrast ? [topic.contrast] : []), topWords(k).map((row) => row.word).join(" ")]) }));
 table("top-" + names.words, () => ({
   columns: [names.one, "rank", names.word, "probability", "overall", "relevance"],
   rows: data.topics.flatMap((_, k) => topWords(k).map((row, i) => [k, i + 1, row.word, row.p, row.overall, Number(row.relevance.toFixed(5))])) }));
@@ -111,6 +119,9 @@ function startTopics() {
     for (let k = 0; k < K; k++) if (typeof labels[k] === "string") state.labels[k] = labels[k];
   }
   for (let k = 0; k < K; k++) topicRows.push(topicRow(k));
+  $("topic-order").append(...COLUMNS.filter(([, , by]) => by).map(([name, text]) => h("option", { value: name }, name === "number" ? "number" : text.toLowerCase())));
+  $("topic-order").addEventListener("change", (event) => { sorting.by = null; sortBy(event.target.value); });
+  $("topic-kind")?.addEventListener("change", drawTopics);
   topicKeys = roving($("topic-table"), ".chip");
   drawTopics();
   drawWords();
