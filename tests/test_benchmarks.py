@@ -37,6 +37,7 @@ def quick(name: str) -> str:
         ("small_data.py", ["| 200 | 2 | 4 | sticky |", "at or above hmmlearn in"]),
         ("sparse_pass.py", ["| 100 |", "A fit, N="]),
         ("zeros.py", ["| 16 | 4 | 0.5 | 2e+04 | default |", "dense: means of 1 instances"]),
+        ("topic_seeds.py", ["| topic 0 | rain cloud snow | 2 of 2 |"]),
         ("topics.py", ["| HTMM |", "| HTMM, the paper's |", "| LDA tomotopy |"]),
     ],
 )

@@ -119,6 +119,32 @@ def test_starts_are_as_many_as_asked_for(run, texts):
     assert len(HTMM.load("t.cohmm").fit_.starts) == 4
 
 
+def test_seed_words_from_a_file(run, texts, tmp_path):
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("some words: w4 w57\n\n  others :w9\n")
+    run("topics", "news.txt", "-k", "3", "--seed-words", seeds, "-o", "t.cohmm")
+    given = {"some words": ["w4", "w57"], "others": ["w9"]}
+    assert same("t.cohmm", fitted(texts, seed_words=given))
+    assert sorted(filter(None, HTMM.load("t.cohmm").labels_)) == ["others", "some words"]
+    for content, message in [
+        (
+            "w4 w57\n",
+            f"{seeds}, line 1: a line has a label, a colon and words, such as "
+            "\"grain: wheat maize\", not 'w4 w57'",
+        ),
+        (
+            "a: w4\nb:\n",
+            f"{seeds}, line 2: a line has a label, a colon and words, such as "
+            "\"grain: wheat maize\", not 'b:'",
+        ),
+        ("a: w4\na: w9\n", f"{seeds}, line 2: there is a topic 'a' above"),
+        ("\n", f"{seeds}: there is no line with a label, a colon and words"),
+        ("a: w4\nb: w4\n", "'w4' is a seed word of topics 'a' and 'b'"),
+    ]:
+        seeds.write_text(content)
+        run("topics", "news.txt", "-k", "3", "--seed-words", seeds, fails=message)
+
+
 def test_words_in_another_order(run, texts):
     model = fitted(texts)
     for order in ("probability", "frex"):

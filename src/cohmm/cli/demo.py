@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from cohmm.model.hmm import HMM
 
 LENGTH = 80  # words of a document, on average
-STARTS = 6
 WIDEST = 100
 TOP = 10
 PASSAGE = 20  # words
@@ -136,7 +135,7 @@ def demo(
         with clock("read"):
             documents = read(paths.corpus)
         with clock("learn"), notices():
-            model = learned(documents, truth.n_components, {"n_init": STARTS, "random_state": 0})
+            model = learned(documents, truth.n_components, {"random_state": 0})
             model.save(paths.model)
         with clock("compare"):
             findings = compare(model, documents, truth, states)
@@ -254,7 +253,6 @@ def summary(
         "words": documents.n_words,
         "vocabulary": documents.n_symbols,
         "topics": len(findings.subjects),
-        "starts": list(model.fit_.starts),
         "seconds": seconds,
         "topic_error": findings.topic_error,
         **findings._asdict(),
@@ -299,7 +297,7 @@ def show(documents: Documents, findings: Findings, seconds: dict[str, float], pa
     text = Text(f"document {d}: ") + coloured(runs_of(words, topics), colours_of(topics))
     text.append(" ...")
     console.print(text, width=width)
-    command = ["cohmm", "topics", str(paths.corpus), "-k", str(k), "--starts", str(STARTS)]
+    command = ["cohmm", "topics", str(paths.corpus), "-k", str(k)]
     typer.echo(
         f"wrote {paths.report} (open it in a browser), {paths.model.name}, {paths.corpus.name}\n"
         f"next: {shlex.join(command)}"

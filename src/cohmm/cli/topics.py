@@ -15,6 +15,7 @@ from cohmm.cli import options
 from cohmm.cli.cluster import cluster
 from cohmm.cli.model_files import json_line
 from cohmm.cli.report import texts_again, told, typed
+from cohmm.cli.seed_file import seed_words_in
 from cohmm.cli.session import check_output, learning, notices, screen, working
 from cohmm.cli.text_elsewhere import check_shares, far, texts_elsewhere, write_shares
 from cohmm.cli.text_input import Words, corpus
@@ -94,6 +95,14 @@ def topics(
         int,
         typer.Option(min=1, help="Starts, of which the best by its first passes is learned from."),
     ] = 1,
+    seed_words: Annotated[
+        Path | None,
+        typer.Option(
+            help='A file with a topic per line, such as "grain: wheat maize": topics that start '
+            "from these words, and keep that label.",
+            show_default=False,
+        ),
+    ] = None,
     stop_words: options.StopWordsOption = "none",
     min_df: options.MinDfOption = "1",
     max_df: options.MaxDfOption = "1.0",
@@ -158,6 +167,7 @@ def topics(
     check_shares(shares)
     words = Words.of(stop_words, min_df, max_df, max_features, token_pattern)
     k, distances = size(n_topics), lags_of(lags)
+    given = None if seed_words is None else seed_words_in(seed_words)
     with working(threads), cluster(workers, scheduler) as client:
         from cohmm.topics.overview import MOST_DECODED, Overview
 
@@ -180,6 +190,7 @@ def topics(
             "refine": refine_passes,
             "max_iter": passes,
             "n_init": starts,
+            "seed_words": given,
             "random_state": seed,
         }
         model = learned(documents, k, parameters | words._asdict())

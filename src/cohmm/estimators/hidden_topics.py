@@ -28,6 +28,7 @@ from cohmm.learn.fit import Callback, Progress
 from cohmm.learn.options import check_choice
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.seed_words import SeedWords
 from cohmm.learn.topics.topic_lags import TopicLags, lag_shares
 from cohmm.model.hmm import HMM
 from cohmm.topics.coherence import Measure, coherence
@@ -80,6 +81,9 @@ class HTMM(
         Stop when a step gains less log-likelihood than this, summed over all pairs.
     n_init : int
         Starts, compared by their first passes over the pairs; the best is learned from.
+    seed_words : mapping from labels to lists of words, or list of lists, optional
+        What some of the topics start from: ``{"grain": ["wheat", "maize"]}``.  They keep their
+        labels, and the other topics are free.
     analyzer, vocabulary, lowercase, stop_words, min_df, max_df, max_features, token_pattern
         How text becomes words: see `cohmm.read_documents`.
     random_state : int, optional
@@ -123,6 +127,7 @@ class HTMM(
         max_iter: int = 50,
         tol: float = 1e-3,
         n_init: int = 1,
+        seed_words: SeedWords | None = None,
         analyzer: Analyzer | None = None,
         vocabulary: Iterable[str] | None = None,
         lowercase: bool = True,
@@ -141,6 +146,7 @@ class HTMM(
         self.max_iter = max_iter
         self.tol = tol
         self.n_init = n_init
+        self.seed_words = seed_words
         self.analyzer = analyzer
         self.vocabulary = vocabulary
         self.lowercase = lowercase
@@ -206,6 +212,7 @@ class HTMM(
             n_init=self.n_init if start is None else 1,
             weights=weights,
             random_state=self.random_state,
+            seed_words=self.seed_words if start is None else None,
             start=start,
             counts=counts,
             callback=callback or self._progress(),

@@ -55,8 +55,12 @@ class PairEvidence:
         lags: Iterable[int] | None = None,
         combine: Combine = "tied",
         shares: Mapping[int, float] | None = None,
+        extra: Any = None,
     ) -> PairEvidence:
-        """Prepare ``counts``, all lags with the same weight, or summed in these ``shares``."""
+        """Prepare ``counts``, all lags with the same weight.
+
+        Or summed in these ``shares``, and then with ``extra`` pairs, where those of the sum are 1.
+        """
         check_choice(("tied", "summed"), combine=combine)
         chosen = counts.lags if lags is None else tuple(sorted(set(lags)))
         if not chosen:
@@ -75,6 +79,8 @@ class PairEvidence:
                     for lag, matrix in matrices.items()
                 )
             }
+            if extra is not None:
+                matrices = {1: matrices[1] / matrices[1].sum() + extra}
         seen = np.flatnonzero(sum(_frequency(matrix) for matrix in matrices.values()))
         laws = {lag: _law(matrix, seen) for lag, matrix in matrices.items()}
         return cls(counts, seen, laws, dict.fromkeys(laws, 1 / len(laws)), n_pairs)

@@ -12,6 +12,7 @@ runs the tightest.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,16 @@ TINY = 1e-300
 
 
 def cluster_topics(
-    omega: Any, n_components: int, random_state: int | None, n_init: int = 1
+    omega: Any,
+    n_components: int,
+    random_state: int | None,
+    n_init: int = 1,
+    seeds: Sequence[Ints] = (),
 ) -> list[Floats]:
     """``n_init`` times topics (K, V) to start from, for ``omega``, (V, V).
 
     That is a pair law or counts of pairs.  A word that occurs in no pair has no probability.  The
-    first are the same for any ``n_init``.
+    first are the same for any ``n_init``.  ``seeds`` are words that the first topics keep.
 
     >>> (topics,) = cluster_topics(np.kron(np.eye(2), np.ones((2, 2))), 2, random_state=0)
     >>> np.sort(topics, axis=0)
@@ -43,16 +48,20 @@ def cluster_topics(
            [0.425, 0.425, 0.425, 0.425]])
     """
     both = omega + omega.T
-    words, frequency = frequent_words(both)
+    words, frequency = frequent_words(both, seeds)
     if len(words) < n_components:
         raise ValueError(
             f"{n_components} topics cannot be told apart by {len(words)} words that occur in pairs"
         )
     directions, own = _directions(both[words][:, words], n_components)
+    held = np.full(len(frequency), -1)
+    for topic, codes in enumerate(seeds):
+        held[codes] = topic
+    held = held[words]
     first = generator(random_state)
     found = []
     for rng in [first, *first.spawn(n_init - 1)]:
-        labels = _tightest(directions, own, n_components, rng)
+        labels = _tightest(directions, own, n_components, rng, held)
         topics = np.zeros((n_components, len(frequency)))
         topics[labels, words] = frequency[words]
         topics /= topics.sum(axis=1, keepdims=True)
@@ -60,12 +69,13 @@ def cluster_topics(
     return found
 
 
-def frequent_words(both: Any) -> tuple[Ints, Floats]:
+def frequent_words(both: Any, also: Sequence[Ints] = ()) -> tuple[Ints, Floats]:
     """The words that clusters are made of, in order, and the share of every word, (V,)."""
     frequency = np.asarray(both.sum(axis=0), np.float64).ravel()
     frequency = frequency / frequency.sum()
     order = np.argsort(-frequency, kind="stable")[:MOST_WORDS]
-    return np.sort(order[frequency[order] > 0]), frequency
+    order = np.unique(np.concatenate([order, *also]))
+    return order[frequency[order] > 0], frequency
 
 
 def whitened(both: Any) -> Any:
@@ -103,9 +113,11 @@ def _directions(both: Any, k: int) -> tuple[Floats, Floats]:
     return vectors / lengths[:, None], lengths
 
 
-def _tightest(points: Floats, weights: Floats, k: int, rng: np.random.Generator) -> Ints:
+def _tightest(
+    points: Floats, weights: Floats, k: int, rng: np.random.Generator, held: Ints
+) -> Ints:
     """Of several clusterings the one whose points are nearest to their centres."""
-    tries = [k_means(points, weights, k, rng) for _ in range(CLUSTERINGS)]
+    tries = [k_means(points, weights, k, rng, held) for _ in range(CLUSTERINGS)]
     return min(tries, key=lambda labels: scatter(points, weights, labels, k))
 
 
@@ -124,16 +136,25 @@ def _centres(points: Floats, weights: Floats, labels: Ints, k: int) -> Floats:
     return np.asarray((members @ points) / np.asarray(members.sum(axis=1))[:, None])
 
 
-def k_means(points: Floats, weights: Floats, k: int, rng: np.random.Generator) -> Ints:
+def k_means(
+    points: Floats, weights: Floats, k: int, rng: np.random.Generator, held: Ints | None = None
+) -> Ints:
     """The cluster of every point, (n,), none of them empty: Lloyd's steps from k-means++.
 
-    There must be ``k`` points at least.
+    There must be ``k`` points at least.  Where ``held``, (n,), is not below zero, it is the cluster
+    of the point; such clusters are the first.
     """
-    centres = points[_spread(points, weights, k, rng)]
+    if held is None:
+        held = np.full(len(points), -1)
+    kept = held >= 0
+    n_held = int(held.max(initial=-1)) + 1
+    given = _centres(points[kept], weights[kept], held[kept], n_held)
+    centres = np.concatenate([given, points[_spread(points, weights, k, rng, given)]])
     labels = np.full(len(points), -1)
     for _ in range(STEPS):
         distance = (centres * centres).sum(axis=1) - 2 * points @ centres.T
-        found = _none_empty(np.argmin(distance, axis=1), distance, k)
+        found = np.where(kept, held, np.argmin(distance, axis=1))
+        found = _none_empty(found, distance, k)
         if np.array_equal(found, labels):
             break
         labels = found
@@ -141,11 +162,16 @@ def k_means(points: Floats, weights: Floats, k: int, rng: np.random.Generator) -
     return labels
 
 
-def _spread(points: Floats, weights: Floats, k: int, rng: np.random.Generator) -> list[int]:
-    """k points to begin with, each drawn by its squared distance from those before it."""
+def _spread(
+    points: Floats, weights: Floats, k: int, rng: np.random.Generator, given: Floats
+) -> list[int]:
+    """Points to begin with, beside ``given`` ones, each drawn by its distance from those before."""
     nearest = np.ones(len(points))
+    for n, centre in enumerate(given):
+        apart = ((points - centre) ** 2).sum(axis=1)
+        nearest = apart if n == 0 else np.minimum(nearest, apart)
     chosen: list[int] = []
-    for _ in range(k):
+    for n in range(len(given), k):
         mass = weights * nearest
         mass[chosen] = 0.0
         if mass.sum() <= 0:  # all other points are where chosen ones are
@@ -154,7 +180,7 @@ def _spread(points: Floats, weights: Floats, k: int, rng: np.random.Generator) -
         below = np.cumsum(mass)
         chosen.append(int(np.searchsorted(below, rng.random() * below[-1], side="right")))
         apart = ((points - points[chosen[-1]]) ** 2).sum(axis=1)
-        nearest = apart if len(chosen) == 1 else np.minimum(nearest, apart)
+        nearest = apart if n == 0 else np.minimum(nearest, apart)
     return chosen
 
 

@@ -32,6 +32,7 @@ from cohmm.learn.run import Record, learner
 from cohmm.learn.topics.chain_choice import unread_by, with_chain_of, with_chain_that_suits
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.pair_topics import topics_of_pairs
+from cohmm.learn.topics.seed_words import SeedWords, checked_seeds
 from cohmm.learn.topics.sticky_em import (
     SMOOTHING,
     SWITCH,
@@ -60,6 +61,7 @@ def htmm(
     weights: Any = None,
     smoothing: float = SMOOTHING,
     random_state: int | None = None,
+    seed_words: SeedWords | None = None,
     start: HMM | None = None,
     counts: Cooccurrence | None = None,
     callback: Callback | None = None,
@@ -91,6 +93,8 @@ def htmm(
         Pseudo-observations of every word that each topic is given.
     random_state : int, optional
         Seed of the clusters.
+    seed_words : mapping from labels to lists of words, or list of lists, optional
+        What some of the topics start from, and are called: see `cohmm.learn.topics.seed_words`.
     start : HMM, optional
         Where to start, instead of clusters; of several starts, the first.
     counts : Cooccurrence, optional
@@ -120,6 +124,8 @@ def htmm(
         )
     else:
         shares = {lag: shares.get(lag, 0.0) for lag in counts.lags}
+    most = documents.n_symbols if n_components == "auto" else n_components
+    seeds = checked_seeds(seed_words, documents.vocabulary, most)
     # 2, 3
     pairs = topics_of_pairs(
         counts,
@@ -129,9 +135,11 @@ def htmm(
         n_init=n_init,
         random_state=random_state,
         shares=shares,
+        seeds=seeds,
         start=start,
         callback=callback,
     )
+    labels = seeds.all_labels(len(pairs.numbers))
     prevalence, transitions = pairs.model.stationary(), pairs.model.transmat
     expected = pairs.model.emissionprob.T * (counts.symbol_counts.sum() * prevalence)
     topics = Topics.of(expected + smoothing, prevalence, SWITCH)
@@ -158,6 +166,7 @@ def htmm(
         seconds=record.seconds,
         passes=tuple(record.history),
         starts=pairs.starts,
+        labels=tuple(labels[n] for n in pairs.numbers) if labels else (),
     )
 
 

@@ -7,9 +7,13 @@ have done so.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from cohmm.evidence.pairs import Cooccurrence
+from cohmm.kernels.compiled import Ints
 from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.pairs.min_volume import Problem, algorithm_1
 from cohmm.learn.pairs.pair_evidence import PairEvidence, States, number_of_states
@@ -17,9 +21,18 @@ from cohmm.learn.pairs.pair_fit import as_hmm
 from cohmm.learn.pairs.start import starts
 from cohmm.learn.pairs.volume import NoVolume
 from cohmm.learn.topics.clusters import cluster_topics
+from cohmm.learn.topics.seed_words import NONE, Seeds, seed_pairs
 from cohmm.model.hmm import HMM
 
 TRIAL = 20  # passes over the pairs by which starts are compared
+
+
+@dataclass(frozen=True, eq=False)
+class PairTopics(Fit):
+    """Topics as the states of a model, by prevalence."""
+
+    numbers: Ints = field(kw_only=True, repr=False)
+    """Which topic of the start each has come from, (K,)."""
 
 
 def topics_of_pairs(
@@ -31,12 +44,14 @@ def topics_of_pairs(
     n_init: int,
     random_state: int | None,
     shares: dict[int, float] | None = None,
+    seeds: Seeds = NONE,
     start: HMM | None = None,
     callback: Callback | None = None,
-) -> Fit:
+) -> PairTopics:
     """Topics as the states of a model, without smoothing; options are those of `htmm`.
 
     ``shares`` say how much each lag counts (`cohmm.learn.topics.topic_lags`); default: all alike.
+    ``seeds`` are what the first topics start from.
 
     The volume term is left out: on text it makes no difference.  A word without a pair has no
     probability: passes over documents and smoothing see to it.
@@ -50,11 +65,15 @@ def topics_of_pairs(
     if shares is None:
         shares = dict.fromkeys(counts.lags, 1.0)
     shares = {lag: share for lag, share in shares.items() if share and counts.n_pairs(lag)}
-    evidence = PairEvidence.of(counts, shares, "summed", shares)
+    extra = None
+    if seeds.words:
+        extra = seed_pairs(seeds, counts.symbol_counts / counts.symbol_counts.sum())
+    evidence = PairEvidence.of(counts, shares, "summed", shares, extra)
     k = number_of_states(n_components, evidence, evidence.spectra(n_components)[1], goes_on=True)
+    k = max(k, len(seeds.words))
     points = [
         starts(evidence, k, 1, None, model)[0]
-        for model in _start_models(counts, shares, k, n_init, random_state, start)
+        for model in _start_models(counts, shares, seeds, extra, k, n_init, random_state, start)
     ]
     problem = Problem(evidence.laws, evidence.weights, NoVolume(), 0.0)
     least_gain = tol / evidence.n_pairs
@@ -68,12 +87,15 @@ def topics_of_pairs(
         points = [points[int(np.argmin(tried))]]
     end, converged, history = algorithm_1(problem, points[0], least_gain, max_iter, callback)
     model = as_hmm(end.point, evidence, 0.0)
-    return Fit(model, converged, history, tried or (end.objective,))
+    order = np.argsort(-end.point.theta.sum(axis=1), kind="stable")  # that of `as_hmm`
+    return PairTopics(model, converged, history, tried or (end.objective,), numbers=order)
 
 
 def _start_models(
     counts: Cooccurrence,
     shares: dict[int, float],
+    seeds: Seeds,
+    extra: Any,
     k: int,
     n_init: int,
     random_state: int | None,
@@ -84,9 +106,11 @@ def _start_models(
         raise ValueError("start has other words than the documents, or in another order")
     if given is not None and n_init == 1:
         return [given]
-    omega = sum(share * counts.probability(lag) for lag, share in shares.items())
+    omega: Any = sum(share * counts.probability(lag) for lag, share in shares.items())
+    if extra is not None:
+        omega = omega / omega.sum() + extra
     models = [
         HMM(np.full(k, 1 / k), (np.eye(k) + 1) / (k + 1), topics, counts.vocabulary)
-        for topics in cluster_topics(omega, k, random_state, n_init)
+        for topics in cluster_topics(omega, k, random_state, n_init, seeds.words)
     ]
     return models if given is None else [given, *models[1:]]
