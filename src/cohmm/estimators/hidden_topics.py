@@ -76,7 +76,7 @@ class HTMM(
     refine : int
         Passes over the documents after the pairs.
     max_iter : int
-        Passes over the pairs, at most; more change topics little.
+        Passes over the pairs, at most.  With more, frequent words come to lead more topics.
     tol : float
         Stop when a step gains less log-likelihood than this, summed over all pairs.
     n_init : int
@@ -124,7 +124,7 @@ class HTMM(
         *,
         chain: Chain = "sticky",
         refine: int = 1,
-        max_iter: int = 50,
+        max_iter: int = 30,
         tol: float = 1e-3,
         n_init: int = 1,
         seed_words: SeedWords | None = None,

@@ -55,7 +55,7 @@ def htmm(
     *,
     lags: TopicLags = "auto",
     refine: int = 1,
-    max_iter: int = 50,
+    max_iter: int = 30,
     tol: float = 1e-3,
     n_init: int = 1,
     weights: Any = None,
