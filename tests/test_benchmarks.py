@@ -29,6 +29,7 @@ def quick(name: str) -> str:
         ("climbs.py", ["| 5 | 3 | 2 | 1e+04 | 0 |", "| 8 | 3 | 1 | 1e+04 | 0 |"]),
         ("inference.py", ["| Viterbi | deeptime |", "| forward (log-likelihood) | hmmlearn |"]),
         ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step"]),
+        ("over.py", ["| documents | share, topics known |", "| 10 |"]),
         ("refinement.py", ["Refinement (sticky)", "| refined, sparsity=1 |", "| baum_welch |"]),
         ("scale.py", ["| 2e+05 | 4GB |", "| M pairs/s |"]),
         ("sessions.py", ["| sessions 0 |", "at or above the best of five on"]),
