@@ -234,7 +234,8 @@ def show(documents: Documents, compared: list[Compared], held_out: float, seeds:
     rows = mean_rows(compared)
     for k in sorted({row["K"] for row in rows}):
         here = [row for row in rows if row["K"] == k]
-        table = Table(box=box.SIMPLE_HEAD)
+        narrow = (0, 1, 0, 0) if seeds > 1 else (0, 1)  # there is one column more
+        table = Table(box=box.SIMPLE_HEAD, padding=narrow)
         table.add_column(f"K = {k}", no_wrap=True)
         scores = [name for name in SCORES if all(name in row for row in here)]
         for name in scores:
