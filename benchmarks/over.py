@@ -8,8 +8,8 @@ Dirichlet around those of its group, and its topics a sticky chain.  Lengths are
 words in the median.  Documents are read by the true topics, and by those that are learned from
 the corpus, matched to the true ones; topics that were not found, those further from the truth than
 a total variation of 0.2, are left out and counted.  The truth of a share is that of its group; a
-mean run is one of a model's reading, so that its truth is counted in 5,000 further documents of
-the group, and not for the largest, which has not many fewer.
+mean run is one of a model's reading, so that its truth is counted in 2,000 further documents of
+the group, and not for the largest, which have not many fewer.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ SIZES = (2, 3, 5, 10, 30, 100, 300, 2000)
 K, V = 8, 1500
 SWITCH = 0.15
 SPREAD = 2.0  # the sum of the Dirichlet's parameters: a document has few of the topics
-FURTHER = 5000
+FURTHER = 2000
 NEAR = 0.2
 LEVEL = 0.9
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="two corpora of small groups")
+    parser.add_argument("--quick", action="store_true", help="one corpus of small groups")
     parser.add_argument("--corpora", type=int, default=40)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    corpora = 2 if arguments.quick else arguments.corpora
-    sizes = SIZES[:-3] if arguments.quick else SIZES
+    corpora = 1 if arguments.quick else arguments.corpora
+    sizes = SIZES[:-4] if arguments.quick else SIZES
     counts = sum(coverage(sizes, seed) for seed in range(corpora))  # (4, G, 2)
     with np.errstate(invalid="ignore"):
         held = counts[..., 0] / counts[..., 1]

@@ -15,6 +15,7 @@ from matplotlib.colors import PowerNorm
 from matplotlib.patches import Polygon
 
 from cohmm import HMM, HTMM, Cooccurrence, Documents, PairwiseHMM
+from cohmm.datasets.corpora import sotu
 from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic import random_hmm
 from cohmm.datasets.synthetic_topics import sample_documents
@@ -25,13 +26,22 @@ from cohmm.plots import (
     plot_segmentation,
     plot_spectrum,
     plot_topic_map,
+    plot_topics_over,
     plot_transitions,
 )
 from cohmm.plots.canvas import COLOURS, GREY, SHADES
 from cohmm.plots.scatter import CORNERS
 
 FIGURES = Path(__file__).parent / "figures"
-PICTURES = ("pair_matrix", "scatter", "volume", "spectrum", "topic_pictures", "segmentation")
+PICTURES = (
+    "pair_matrix",
+    "scatter",
+    "volume",
+    "spectrum",
+    "topic_pictures",
+    "segmentation",
+    "topics_over_time",  # of the addresses on the State of the Union: needs COHMM_DATA
+)
 PIXELS = 1150  # of the width of a picture
 WIDE = 7.2  # inches, as wide as the text
 
@@ -179,6 +189,16 @@ def segmentation() -> Any:
     """One document, word by word."""
     topics, documents = demo_topics()
     return plot_segmentation(topics, documents.words(5)[:60]).figure
+
+
+def topics_over_time() -> Any:
+    """The addresses on the State of the Union by decade: topics that come and go."""
+    corpus = sotu()
+    topics = HTMM(20, stop_words="english", min_df=5, random_state=0).fit(corpus.texts)
+    over = topics.over(corpus.texts, by=corpus.dates, period="decade")
+    figure, ax = plt.subplots(figsize=(WIDE, 3.9), layout="constrained")
+    plot_topics_over(over, ax)
+    return figure
 
 
 if __name__ == "__main__":

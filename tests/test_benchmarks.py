@@ -31,6 +31,7 @@ def quick(name: str) -> str:
         ("inference.py", ["| Viterbi | deeptime |", "| forward (log-likelihood) | hmmlearn |"]),
         ("labels.py", ["| quick | 3 | HTMM |", "| quick | 3 | LDA tomotopy |"]),
         ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step"]),
+        ("over.py", ["| documents | share, topics known |", "| 10 |"]),
         ("refinement.py", ["Refinement (sticky)", "| refined, sparsity=1 |", "| baum_welch |"]),
         ("scale.py", ["| 2e+05 | 4GB |", "| M pairs/s |"]),
         ("sessions.py", ["| sessions 0 |", "at or above the best of five on"]),

@@ -22,6 +22,7 @@ from cohmm.plots import (
     plot_segmentation,
     plot_spectrum,
     plot_topic_map,
+    plot_topics_over,
     plot_transitions,
 )
 from cohmm.plots.canvas import COLOURS, SHADES, word
@@ -36,6 +37,7 @@ DRAWN = {
     "plot_segmentation": lambda m, t, ax: plot_segmentation(t, t.documents_.words(0), ax),
     "plot_spectrum": lambda m, t, ax: plot_spectrum(m, ax),
     "plot_topic_map": lambda m, t, ax: plot_topic_map(t, ax),
+    "plot_topics_over": lambda m, t, ax: plot_topics_over(t.over(by=[1990, 1991] * 100), ax),
     "plot_transitions": lambda m, t, ax: plot_transitions(m, ax),
 }
 

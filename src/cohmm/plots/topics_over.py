@@ -117,6 +117,7 @@ def _axes(ax: Axes, over: TopicsOver, chosen: list[int], what: str) -> None:
     ax.set_ylim(-len(chosen) + 0.9, 1.0)
     for side in ("top", "left", "right"):
         ax.spines[side].set_visible(False)
+    ax.set_ylabel("topic")
     shown = "share of words" if what == "share" else "words in a run"
     of = "" if over.period is None else f" by {over.period}"
     ax.set_xlabel(f"{shown}{of}, {over.level:.0%} intervals")

@@ -21,7 +21,7 @@ interval is then Wilson's, all p with
 for the quantile t of Student's law: within 0 and 1, and with a length where R is 0.
 
 A mean length, words over runs, is at least 1 and has no upper bound: its variance is measured
-against R^2, and its interval is symmetric in log R.
+against R^2, where other groups count for 3 degrees, and its interval is symmetric in log R.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from scipy.stats import t as student
 
 from cohmm.kernels.compiled import Floats, Ints
 
-OTHERS = 8.0  # degrees of freedom that the other groups count for; benchmarks/over.py
+# Degrees of freedom that the other groups count for, as few as cover in benchmarks/over.py: the
+# variance of lengths is less alike in different groups.
+OTHERS = {"share": 8.0, "length": 3.0}
 
 
 class Ratios(NamedTuple):
@@ -89,7 +91,7 @@ def ratio_intervals(
     several = _by_group(there.astype(np.float64), which, n_groups) > 1
     freedom = np.where(several, 1 / np.where(several, squares, 1.0) - 1, 0.0)
     scale = np.where(several, value * (1 - value) if kind == "share" else value**2, 0.0)
-    rho, freedom = _moderated(variance, squares, freedom, scale)
+    rho, freedom = _moderated(variance, squares, freedom, scale, OTHERS[kind])
     with np.errstate(invalid="ignore"):
         width = student.ppf((1 + level) / 2, np.where(several, freedom, np.nan))
         q = width**2 * rho * squares
@@ -103,14 +105,14 @@ def ratio_intervals(
 
 
 def _moderated(
-    variance: Floats, squares: Floats, freedom: Floats, scale: Floats
+    variance: Floats, squares: Floats, freedom: Floats, scale: Floats, most: float
 ) -> tuple[Floats, Floats]:
     """rho and its degrees of freedom, (G, K): a group's own, averaged with those of the others."""
     with np.errstate(divide="ignore", invalid="ignore"):
         measured = np.where(freedom > 0, freedom * variance / squares, 0.0)
     expected = freedom * scale
     others, below = measured.sum(axis=0) - measured, expected.sum(axis=0) - expected
-    borrowed = np.where(below > 0, np.minimum(OTHERS, freedom.sum(axis=0) - freedom), 0.0)
+    borrowed = np.where(below > 0, np.minimum(most, freedom.sum(axis=0) - freedom), 0.0)
     # All or nothing where nobody knows.
     elsewhere = np.where(below > 0, others / np.where(below > 0, below, 1.0), 1.0)
     own = np.where(expected > 0, measured / np.where(expected > 0, expected, 1.0), elsewhere)
