@@ -261,12 +261,12 @@ def test_lengths_are_beginnings_of_one_sample() -> None:
 
 @pytest.fixture
 def small_reuters(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Documents with two known topics in place of R8, and one of them in place of the article."""
-    sample = sample_htmm(80, n_components=2, n_words=120, length=40, random_state=0).documents
+    """Documents with four known topics in place of R8, and one of them in place of the article."""
+    sample = sample_htmm(80, n_components=4, n_words=120, length=40, random_state=0).documents
     texts = [" ".join(sample.words(d)) for d in range(len(sample))]
     monkeypatch.setattr(reuters, "paper_article", lambda: texts[7])
     size = reuters.Size(
-        "a sample", lambda: read_documents(texts, analyzer=str.split), (2, 3), lambda: texts, 2
+        "a sample", lambda: read_documents(texts, analyzer=str.split), (4, 5), lambda: texts, 4
     )
     monkeypatch.setattr(reuters, "QUICK", size)
     return texts
@@ -281,7 +281,7 @@ def test_reuters(small_reuters: list[str], tmp_path: Path) -> None:
     assert again.rows == outcome.rows
     installed = [line.label for name, line in reuters.LINES.items() if name != "lda-tomotopy"]
     scored = [row for row in outcome.rows if "article" not in row]
-    for k in (2, 3):
+    for k in (4, 5):
         here = {row["method"]: row for row in scored if row["K"] == k}
         assert set(installed) <= set(here)
         # Words were drawn from chains in which topics last.
@@ -291,7 +291,7 @@ def test_reuters(small_reuters: list[str], tmp_path: Path) -> None:
 
 
 def test_the_article_has_a_topic_for_every_word(small_reuters: list[str], tmp_path: Path) -> None:
-    rows = reuters.read_article(reuters.QUICK, 2, 0)
+    rows = reuters.read_article(reuters.QUICK, 4, 0)
     assert [row["method"] for row in rows] == ["pLSA", "HTMM", "HTMM, the paper's"]
     for row in rows:
         topics = row["topics"].split()

@@ -318,6 +318,7 @@ def other_values(case: Case, option: str, told: list[Any]) -> Iterator[Any]:
         "known": [Known(transmat=start_of(case.kind).transmat)],
         "states": [np.where(np.arange(20_000) % 10, -1, np.arange(20_000) % K)],
         "learned": ["te"],
+        "seed_words": [[evidence_of(Documents).vocabulary[-3:]]],
         "prior": [PseudoCounts(1.0, 1.0, 1.0)],
     }
     if option in special:
@@ -370,6 +371,7 @@ def bad_values(case: Case, option: str) -> Iterator[tuple[Any, list[str]]]:
         "known": [("much", ["'much'"])],
         "states": [([0, 1], ["20000", "2"]), (np.full(20_000, K), [str(K), "position 0"])],
         "learned": [("x", ["'x'"]), (3, ["3"])],
+        "seed_words": [("grain", ["'grain'"]), (7, ["7"])],
         "start": [(other, ["1 states"]), ("here", ["'here'"])]
         if is_of(hint, HMM)
         else [(np.ones((K, 1)), ["(3, 1)"]), (-np.ones((K, 60)), ["0"]), ("here", ["'here'"])],

@@ -107,7 +107,7 @@ def test_as_many_topics_are_detectable_as_auto_would_learn():
     model = HTMM("auto", max_iter=1, refine=0, random_state=0).fit(documents)
     found = items(topic_material(model, documents, n_texts=1))["Detectable topics"]
     assert found.value == str(model.fit_.n_components)
-    assert "at lags 1, 2, 3, 4, 5 stand above" in found.note
+    assert "at lags 1, 2, 3, 4, 5, 8 stand above" in found.note
     one = detectable(count_documents(documents, (1, 2)), 12, "topics")[0]
     assert "at lag 1 stand above" in one.note
     assert int(one.value) > int(found.value)

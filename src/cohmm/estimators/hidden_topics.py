@@ -76,7 +76,8 @@ class HTMM(
     refine : int
         Passes over the documents after the pairs.
     max_iter : int
-        Passes over the pairs, at most.  With more, frequent words come to lead more topics.
+        Passes over the pairs, at most; of a large vocabulary all but the last sixth are over its
+        frequent words.  With more, frequent words come to lead more topics.
     tol : float
         Stop when a step gains less log-likelihood than this, summed over all pairs.
     n_init : int
@@ -124,7 +125,7 @@ class HTMM(
         *,
         chain: Chain = "sticky",
         refine: int = 1,
-        max_iter: int = 30,
+        max_iter: int = 60,
         tol: float = 1e-3,
         n_init: int = 1,
         seed_words: SeedWords | None = None,

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from cohmm.datasets.synthetic_topics import random_topics, sample_htmm
 from cohmm.evidence.document_pairs import count_documents
-from cohmm.learn.topics.clusters import cluster_topics, k_means
+from cohmm.learn.topics.clusters import cluster_topics
 from tests.laws import rows_are_distributions
 from tests.topics.samples import error
 
@@ -40,14 +40,3 @@ def test_words_in_no_pair_and_too_few_words() -> None:
     rows_are_distributions(topics)
     with pytest.raises(ValueError, match="4 topics cannot be told apart by 3 words"):
         cluster_topics(omega, 4, 0)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_no_cluster_is_empty(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    points = np.repeat(rng.normal(size=(3, 2)), 4, axis=0)  # fewer places than clusters
-    labels = k_means(points, np.ones(12), 6, rng)
-    assert (np.bincount(labels, minlength=6) > 0).all()
-    apart = k_means(points, np.ones(12), 3, rng).reshape(3, 4)
-    assert (apart == apart[:, :1]).all()
-    assert len(set(apart[:, 0])) == 3

@@ -19,7 +19,7 @@ from cohmm.datasets.synthetic_topics import (
 )
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.learn.run import EvidenceWarning
-from cohmm.learn.topics import clusters
+from cohmm.learn.topics import clusters, k_means
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.pair_topics import topics_of_pairs
@@ -93,10 +93,9 @@ def test_passes_over_the_documents_improve_the_topics(small: TopicSample) -> Non
 
 
 @pytest.mark.usefixtures("one_clustering")
-def test_the_seed_decides_where_it_starts() -> None:
-    sample = sample_htmm(200, n_components=8, n_words=100, length=20, random_state=2)
+def test_the_seed_decides_where_it_starts(subjects: Documents) -> None:
     one, same, other = (
-        quietly(sample.documents, 5, random_state=seed, max_iter=5).components for seed in (0, 0, 1)
+        quietly(subjects, 12, random_state=seed, max_iter=5).components for seed in (0, 0, 2)
     )
     np.testing.assert_array_equal(one, same)
     assert np.abs(one - other).max() > 1e-3
@@ -122,8 +121,9 @@ def test_weights_are_repetitions(small: TopicSample) -> None:
 
 @pytest.fixture
 def one_clustering(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Starts that differ: the tightest of several clusterings is nearly always the same."""
+    """Starts that differ: where clusters are moved, they are nearly always the same."""
     monkeypatch.setattr(clusters, "CLUSTERINGS", 1)
+    monkeypatch.setattr(k_means, "MOVED", 0)
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,7 @@ def test_of_several_starts_the_best_is_learned_from(subjects: Documents) -> None
 
 @pytest.mark.parametrize("seed", range(3))
 def test_any_seed_finds_all_topics(subjects: Documents, best: HTMMFit, seed: int) -> None:
-    """One clustering alone has two topics in one for most seeds; the tightest of ten has not."""
+    """Lloyd's steps alone have two topics in one for most seeds; moved clusters do not."""
     fit = quietly(subjects, 12, random_state=seed, max_iter=40)
     truth = demo_model().emissionprob
     assert error(fit.components, truth) < 0.08
@@ -164,7 +164,7 @@ def test_where_the_first_start_is_the_best_others_change_nothing(subjects: Docum
     one, several = (
         quietly(subjects, 12, n_init=n, random_state=4, max_iter=22, refine=0) for n in (1, 4)
     )
-    assert several.starts[3] > several.starts[0] == min(several.starts)
+    assert several.starts[2] > several.starts[0] == min(several.starts)
     np.testing.assert_array_equal(one.components, several.components)
     assert [step[:5] for step in one.history] == [step[:5] for step in several.history]
 
@@ -172,7 +172,7 @@ def test_where_the_first_start_is_the_best_others_change_nothing(subjects: Docum
 @pytest.mark.usefixtures("one_clustering")
 def test_more_starts_keep_the_first(subjects: Documents) -> None:
     few, more = (
-        quietly(subjects, 12, n_init=n, random_state=7, max_iter=3, refine=0).starts for n in (2, 4)
+        quietly(subjects, 12, n_init=n, random_state=0, max_iter=3, refine=0).starts for n in (2, 4)
     )
     assert more[:2] == few
     assert len(set(more)) > 1

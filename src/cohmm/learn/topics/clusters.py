@@ -20,13 +20,14 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.threads import run
+from cohmm.learn.topics.k_means import k_means, scatter
 from cohmm.model.sampling import generator
 
 MOST_WORDS = 4000
 OWN = 0.7  # the share of a topic that is its cluster; the rest is the corpus
 LARGEST_DENSE = 500
-STEPS = 100
-CLUSTERINGS = 10  # of which the tightest is taken: one alone often has two topics as one
+CLUSTERINGS = 3  # of which the tightest is taken
 TINY = 1e-300
 
 
@@ -58,10 +59,11 @@ def cluster_topics(
     for topic, codes in enumerate(seeds):
         held[codes] = topic
     held = held[words]
-    first = generator(random_state)
+    streams = generator(random_state).spawn(n_init * CLUSTERINGS)
     found = []
-    for rng in [first, *first.spawn(n_init - 1)]:
-        labels = _tightest(directions, own, n_components, rng, held)
+    for n in range(0, len(streams), CLUSTERINGS):
+        some = streams[n : n + CLUSTERINGS]
+        labels = _tightest(directions, own, n_components, some, held)
         topics = np.zeros((n_components, len(frequency)))
         topics[labels, words] = frequency[words]
         topics /= topics.sum(axis=1, keepdims=True)
@@ -114,89 +116,8 @@ def _directions(both: Any, k: int) -> tuple[Floats, Floats]:
 
 
 def _tightest(
-    points: Floats, weights: Floats, k: int, rng: np.random.Generator, held: Ints
+    points: Floats, weights: Floats, k: int, streams: list[np.random.Generator], held: Ints
 ) -> Ints:
     """Of several clusterings the one whose points are nearest to their centres."""
-    tries = [k_means(points, weights, k, rng, held) for _ in range(CLUSTERINGS)]
+    tries = run(lambda rng: k_means(points, weights, k, rng, held), [(rng,) for rng in streams])
     return min(tries, key=lambda labels: scatter(points, weights, labels, k))
-
-
-def scatter(points: Floats, weights: Floats, labels: Ints, k: int) -> float:
-    """The weighted sum of the points' squared distances from the centres of their clusters.
-
-    >>> scatter(np.array([[0.0], [2.0], [5.0]]), np.array([1.0, 1.0, 3.0]), np.array([0, 0, 1]), 2)
-    2.0
-    """
-    apart = points - _centres(points, weights, labels, k)[labels]
-    return float(weights @ (apart * apart).sum(axis=1))
-
-
-def _centres(points: Floats, weights: Floats, labels: Ints, k: int) -> Floats:
-    members = sparse.csr_array((weights, (labels, np.arange(len(points)))), (k, len(points)))
-    return np.asarray((members @ points) / np.asarray(members.sum(axis=1))[:, None])
-
-
-def k_means(
-    points: Floats, weights: Floats, k: int, rng: np.random.Generator, held: Ints | None = None
-) -> Ints:
-    """The cluster of every point, (n,), none of them empty: Lloyd's steps from k-means++.
-
-    There must be ``k`` points at least.  Where ``held``, (n,), is not below zero, it is the cluster
-    of the point; such clusters are the first.
-    """
-    if held is None:
-        held = np.full(len(points), -1)
-    kept = held >= 0
-    n_held = int(held.max(initial=-1)) + 1
-    given = _centres(points[kept], weights[kept], held[kept], n_held)
-    centres = np.concatenate([given, points[_spread(points, weights, k, rng, given)]])
-    labels = np.full(len(points), -1)
-    for _ in range(STEPS):
-        distance = (centres * centres).sum(axis=1) - 2 * points @ centres.T
-        found = np.where(kept, held, np.argmin(distance, axis=1))
-        found = _none_empty(found, distance, k)
-        if np.array_equal(found, labels):
-            break
-        labels = found
-        centres = _centres(points, weights, labels, k)
-    return labels
-
-
-def _spread(
-    points: Floats, weights: Floats, k: int, rng: np.random.Generator, given: Floats
-) -> list[int]:
-    """Points to begin with, beside ``given`` ones, each drawn by its distance from those before."""
-    nearest = np.ones(len(points))
-    for n, centre in enumerate(given):
-        apart = ((points - centre) ** 2).sum(axis=1)
-        nearest = apart if n == 0 else np.minimum(nearest, apart)
-    chosen: list[int] = []
-    for n in range(len(given), k):
-        mass = weights * nearest
-        mass[chosen] = 0.0
-        if mass.sum() <= 0:  # all other points are where chosen ones are
-            mass = np.ones(len(points))
-            mass[chosen] = 0.0
-        below = np.cumsum(mass)
-        chosen.append(int(np.searchsorted(below, rng.random() * below[-1], side="right")))
-        apart = ((points - points[chosen[-1]]) ** 2).sum(axis=1)
-        nearest = apart if n == 0 else np.minimum(nearest, apart)
-    return chosen
-
-
-def _none_empty(labels: Ints, distance: Floats, k: int) -> Ints:
-    """Empty clusters get the points that are farthest from their centres."""
-    size = np.bincount(labels, minlength=k)
-    if size.all():
-        return labels
-    labels = labels.copy()
-    own = distance[np.arange(len(labels)), labels]
-    for point in np.argsort(-own, kind="stable"):
-        empty = np.flatnonzero(size == 0)
-        if not len(empty):
-            break
-        if size[labels[point]] > 1:
-            size[labels[point]] -= 1
-            labels[point] = empty[0]
-            size[empty[0]] = 1
-    return labels

@@ -55,7 +55,7 @@ def htmm(
     *,
     lags: TopicLags = "auto",
     refine: int = 1,
-    max_iter: int = 30,
+    max_iter: int = 60,
     tol: float = 1e-3,
     n_init: int = 1,
     weights: Any = None,
@@ -81,7 +81,8 @@ def htmm(
     refine : int
         Passes over the documents after the pairs; 0: none.
     max_iter : int
-        Passes over the pairs, at most.
+        Passes over the pairs, at most.  Of a large vocabulary all but the last sixth are over the
+        pairs of its frequent words (`cohmm.learn.topics.pair_topics`).
     tol : float
         Stop when a step gains less log-likelihood than this, summed over all pairs.
     n_init : int

@@ -86,7 +86,7 @@ def grown_htmm(
     *,
     decay: float = 1.0,
     refine: int = 1,
-    max_iter: int = 30,
+    max_iter: int = 60,
     tol: float = 1e-3,
     weights: Any = None,
     random_state: int | None = None,

@@ -43,8 +43,10 @@ NONE = Seeds((), ())
 def checked_seeds(given: SeedWords | None, vocabulary: tuple[Any, ...], most: int) -> Seeds:
     """Seed words as codes; words that the documents do not have are warned of, and left out.
 
-    >>> checked_seeds({"grain": ["corn", "wheat"], "metal": ["gold"]}, ("corn", "gold", "wheat"), 3)
-    Seeds(labels=('grain', 'metal'), words=(array([0, 2]), array([1])))
+    >>> given = {"grain": ["corn", "wheat"], "metal": ["gold"]}
+    >>> labels, words = checked_seeds(given, ("corn", "gold", "wheat"), 3)
+    >>> labels, [codes.tolist() for codes in words]
+    (('grain', 'metal'), [[0, 2], [1]])
     """
     if given is None:
         return NONE
