@@ -4,6 +4,7 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import cohmm
 from cohmm.kernels.threads import n_threads, run, split, threads
@@ -21,6 +22,21 @@ def test_the_context_is_left_as_it_was():
         raise RuntimeError
     assert n_threads() == before
     assert cohmm.threads is threads
+
+
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+def test_blas_has_no_more_threads_and_gets_them_back():
+    with threadpool_limits(2, "blas"):
+        with threads(1):
+            assert blas_threads() == {1}
+            with threads(3):  # never more than there were
+                assert blas_threads() == {1}
+        assert blas_threads() == {2}
+        with threads(5):
+            assert blas_threads() == {2}
 
 
 @pytest.mark.parametrize("n", [0, -2])

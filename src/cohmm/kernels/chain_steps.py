@@ -35,10 +35,12 @@ def cut_blocks(offsets: Ints, size: int) -> tuple[Ints, Ints]:
             left = joint - 1 if first > begin else -1
             right = -1
             if last < end:
-                joints[joint] = last, begin, end
+                # An entry at a time: of a whole row, numba compiles errors about its shape too.
+                joints[joint, 0], joints[joint, 1], joints[joint, 2] = last, begin, end
                 right = joint
                 joint += 1
-            blocks[block] = first, last, left, right, s
+            blocks[block, 0], blocks[block, 1], blocks[block, 4] = first, last, s
+            blocks[block, 2], blocks[block, 3] = left, right
             block += 1
             first = last
     return blocks, joints

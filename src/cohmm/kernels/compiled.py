@@ -10,6 +10,8 @@ from numba import njit
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from cohmm.kernels.compile_notice import give_notice
+
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 """Whole numbers of some width, or flags."""
@@ -19,6 +21,8 @@ Part = tuple[int, int]
 """The range of blocks, joints or sequences that a call works on."""
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+give_notice()
 
 _COMMON = {"nogil": True, "cache": True, "error_model": "numpy"}
 

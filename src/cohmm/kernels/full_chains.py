@@ -129,9 +129,12 @@ def infer_documents(
     for d in range(part[0], part[1]):
         words = symbols[begins[d] : ends[d]]
         seen = symbols[begins[d] : middles[d]] if known else words
-        start[:] = starts / starts.sum()
-        for i in range(n):
-            a[i] = rows[i] / rows[i].sum()
+        mass = total(starts)
+        for i in range(n):  # an entry at a time: see `sticky_chains.predict_words`
+            start[i] = starts[i] / mass
+            share = 1.0 / total(rows[i])
+            for k in range(n):
+                a[i, k] = share * rows[i, k]
         for _ in range(sweeps if len(seen) else 0):
             forward(seen, emission, start, a, alpha, scales)
             backward(seen, emission, a, alpha, scales, room, moves)
@@ -214,9 +217,10 @@ def predict_words(
     first = starts / total(starts)
     for d in range(part[0], part[1]):
         begin = offsets[d]
-        counts[:] = rows
         for i in range(n):
             totals[i] = total(rows[i])
+            for k in range(n):
+                counts[i, k] = rows[i, k]
         for t in range(begin, offsets[d + 1]):
             row = emission[symbols[t]]
             for k in range(n):

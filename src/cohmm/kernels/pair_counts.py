@@ -14,6 +14,22 @@ from cohmm.kernels.compiled import Floats, Ints, Part, kernel
 
 
 @kernel
+def sequence_at(offsets: Ints, place: int) -> int:
+    """The last sequence that begins at a place or before it.
+
+    NumPy: ``np.searchsorted(offsets, place, side="right") - 1``, of which numba compiles a lot.
+    """
+    first, last = 0, len(offsets)
+    while first < last:
+        middle = (first + last) // 2
+        if offsets[middle] <= place:
+            first = middle + 1
+        else:
+            last = middle
+    return first - 1
+
+
+@kernel
 def count_dense(
     symbols: Ints,
     offsets: Ints,
@@ -29,7 +45,7 @@ def count_dense(
     weight of one where there are no ``weights``.  Symbols that no pair begins with are added
     to ``alone``, so that all symbols are counted.
     """
-    s = np.searchsorted(offsets, part[0], side="right") - 1
+    s = sequence_at(offsets, part[0])
     t = part[0]
     while t < part[1]:
         end = offsets[s + 1]
@@ -70,7 +86,7 @@ def count_buckets(
     symbols: Ints, offsets: Ints, part: Part, lag: int, shift: int, sizes: Ints, alone: Ints
 ) -> None:
     """``sizes[a >> shift] += 1`` for every pair that starts in ``part``; ``alone`` as above."""
-    s = np.searchsorted(offsets, part[0], side="right") - 1
+    s = sequence_at(offsets, part[0])
     t = part[0]
     while t < part[1]:
         end = offsets[s + 1]
@@ -101,7 +117,7 @@ def fill_buckets(
 
     Within its bucket a pair is the number (a - first) * N + b, which 32 bits must hold.
     """
-    s = np.searchsorted(offsets, part[0], side="right") - 1
+    s = sequence_at(offsets, part[0])
     t = part[0]
     while t < part[1]:
         end = offsets[s + 1]
@@ -158,7 +174,7 @@ def merge_equal(
 @kernel
 def triple_keys(symbols: Ints, offsets: Ints, part: Part, n_symbols: int, keys: Ints) -> int:
     """Keys (a * N + b) * N + c of the triples that start in ``part``; returns how many."""
-    s = np.searchsorted(offsets, part[0], side="right") - 1
+    s = sequence_at(offsets, part[0])
     t = part[0]
     n = 0
     while t < part[1]:

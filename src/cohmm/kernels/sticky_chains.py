@@ -162,7 +162,9 @@ def infer_documents(
     for d in range(part[0], part[1]):
         words = symbols[begins[d] : ends[d]]
         seen = symbols[begins[d] : middles[d]] if known else words
-        p[:] = prior / prior.sum()
+        mass = total(prior)
+        for k in range(n):
+            p[k] = prior[k] / mass
         for _ in range(sweeps if len(seen) else 0):
             forward(seen, emission, p, switch, alpha, scales)
             backward(seen, emission, p, switch, alpha, scales, room, drawn)
@@ -170,7 +172,8 @@ def infer_documents(
                 break
         logs[d] = 0.0
         if len(words) == 0:
-            shares[d] = p
+            for k in range(n):
+                shares[d, k] = p[k]
             continue
         forward(words, emission, p, switch, alpha, scales)
         for t in range(middles[d] - begins[d], len(words)):
@@ -238,8 +241,9 @@ def predict_words(
     n = len(prior)
     drawn, now = np.empty(n), np.empty(n)
     for d in range(part[0], part[1]):
-        drawn[:] = prior
-        now[:] = 0.0
+        for k in range(n):  # of arrays as a whole, numba compiles errors about their shapes too
+            drawn[k] = prior[k]
+            now[k] = 0.0
         for t in range(offsets[d], offsets[d + 1]):
             row = emission[symbols[t]]
             draws = switch if t > offsets[d] else 1.0

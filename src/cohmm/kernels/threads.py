@@ -17,6 +17,8 @@ from functools import cache
 from itertools import islice, pairwise
 from typing import Any, TypeVar
 
+from threadpoolctl import ThreadpoolController
+
 T = TypeVar("T")
 
 _chosen: ContextVar[int | None] = ContextVar("cohmm_threads", default=None)
@@ -41,15 +43,20 @@ def n_threads() -> int:
 def threads(n: int) -> Iterator[None]:
     """Use ``n`` threads inside the block.
 
+    So does BLAS, in the whole process, where it had more.  (Inside learners it has one.)
+
     >>> with threads(1):
     ...     n_threads()
     1
     """
     if n < 1:
         raise ValueError(f"the number of threads must be at least 1, not {n}")
+    blas = ThreadpoolController().select(user_api="blas")
+    most = max((pool["num_threads"] for pool in blas.info()), default=1)
     token = _chosen.set(n)
     try:
-        yield
+        with blas.limit(limits=min(n, most)):
+            yield
     finally:
         _chosen.reset(token)
 

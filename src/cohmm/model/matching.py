@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 
 from cohmm.kernels.compiled import Floats, Ints
 
@@ -20,6 +18,9 @@ class Distance(NamedTuple):
 
 def match_rows(left: Floats, right: Floats) -> Ints:
     """The row of ``left`` that stands for each row of ``right``, by least total variation."""
+    from scipy.optimize import linear_sum_assignment  # each takes its time to import
+    from scipy.spatial.distance import cdist
+
     rows, columns = linear_sum_assignment(cdist(right, left, "cityblock"))
     return np.asarray(columns[np.argsort(rows)])
 

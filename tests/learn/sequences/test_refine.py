@@ -329,9 +329,26 @@ def test_symbols_never_seen() -> None:
     for smoothing in (0.0, 0.1):
         fit = refine(start, data, smoothing=smoothing, random_state=0)
         sound(fit, data, start)
-        assert fit.model.emissionprob[:, 6:].max() < 1e-5
+        assert not fit.model.emissionprob[:, 6:].any()
         if smoothing:
             assert fit.model.emissionprob[:, :6].min() > 0
+
+
+def test_symbols_never_seen_change_nothing(easy: tuple[HMM, Sequences, HMM]) -> None:
+    # Nor do they cost: as many passes, and the same numbers but for the order of sums.
+    _, data, rough = easy
+    wide = Sequences.of(2 * data.symbols, n_symbols=40)
+    emission = np.zeros((4, 40))
+    emission[:, 0:32:2] = rough.emissionprob
+    for sparsity in (0.0, 1.0):
+        options = {"sparsity": sparsity, "random_state": 0}
+        narrow = refine(rough, data, **options)
+        fit = refine(HMM(rough.startprob, rough.transmat, emission), wide, **options)
+        assert (fit.n_iter, fit.window_passes) == (narrow.n_iter, narrow.window_passes)
+        np.testing.assert_allclose(
+            fit.model.emissionprob[:, 0:32:2], narrow.model.emissionprob, atol=1e-6
+        )
+        np.testing.assert_allclose(fit.model.transmat, narrow.model.transmat, atol=1e-6)
 
 
 def test_labels_stay() -> None:

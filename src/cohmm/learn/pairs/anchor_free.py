@@ -6,6 +6,10 @@ Theta of least volume; with M sufficiently scattered it is the true one.  The de
 linear in a column of Q, so each column in turn is the better of two linear programs:
 
     maximise  +- a' q   subject to   B q >= 0,  (1'B) q = 1,      a the cofactors of the column.
+
+Their duals are solved, which have K rows, and in which only the right side changes:
+
+    minimise  z   subject to   (1'B)' z - B' y = +- a,  y >= 0,       q the prices of the rows.
 """
 
 from __future__ import annotations
@@ -13,13 +17,17 @@ from __future__ import annotations
 import highspy
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.compiled import Floats, Ints
 
-FIRST_ROWS = 5  # times K rows are in the program at first
+FIRST_ROWS = 20  # times K rows of B are in the program at first
 MORE_ROWS = 50  # at most so many violated rows are added at a time
 VIOLATION = 1e-9
 BOUND = 1e4  # |q| is at most 1 / sqrt(smallest prevalence): a state in 1e8
-PASSES = 300  # over K, at most: a pass costs about K^4
+PASSES = 300  # over K, at most
+SHORT_OF = 1e-6  # by more than this share: the other end of the program is tried too
+
+
+NO_ENTRIES = np.zeros(0, np.int32)
 
 
 class AnchorFreeError(ValueError):
@@ -36,14 +44,15 @@ def anchor_free(basis: Floats, frequency: Floats, tol: float = 1e-4) -> Floats:
     q = np.linalg.inv(basis[_extreme_rows(basis / np.sqrt(frequency)[:, None])])
     q /= basis.sum(axis=0) @ q
     program = _Program(basis)
-    volume = -np.inf
+    volume, both = -np.inf, False
     for _ in range(max(3, PASSES // k)):
         for column in range(k):
             cofactors = np.linalg.inv(q)[column]  # up to the determinant, a factor
-            q[:, column] = program.farthest(cofactors / np.abs(cofactors).max())
+            q[:, column] = program.farthest(column, cofactors, both)
         before, volume = volume, np.linalg.slogdet(q)[1]
-        if volume - before <= tol:
+        if both and volume - before <= tol:
             break
+        both = volume - before <= tol  # the last pass looks both ways
     m = np.maximum(basis @ q, 0.0)
     return np.asarray(m / m.sum(axis=0))
 
@@ -62,54 +71,90 @@ def _extreme_rows(rows: Floats) -> list[int]:
 class _Program:
     """{q : B q >= 0, (1'B) q = 1}, with the rows that matter: a cutting-plane method.
 
-    Most rows of B q >= 0 are never tight.  The program starts with a few, and rows that a
-    solution violates are added; the working set is kept, since the next column's solution
-    is tight in many of the same rows.  Each solve starts from the basis of the one before.
+    Most of many rows of B q >= 0 are never tight.  The program starts with some, and rows that a
+    solution violates are added (as columns of the dual); the working set is kept.  Each solve
+    starts from the vertex where the same column was in the pass before.
     """
 
     def __init__(self, basis: Floats):
         size = np.abs(basis).max(axis=1, keepdims=True)
         self.rows = basis / np.where(size > 0, size, 1.0)
         k = basis.shape[1]
-        self.columns = np.arange(k, dtype=np.int32)
         self.solver = highspy.Highs()
-        self.solver.setOptionValue("output_flag", False)
-        self.solver.setOptionValue("threads", 1)
+        for option, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("presolve", "off"),
+            ("simplex_strategy", 1),  # dual: what was optimal stays feasible for it
+        ):
+            self.solver.setOptionValue(option, value)
         for _ in range(k):
-            self.solver.addVar(-BOUND, BOUND)
-        self.solver.addRow(1.0, 1.0, k, self.columns, basis.sum(axis=0))
+            self.solver.addRow(0.0, 0.0, 0, NO_ENTRIES, np.zeros(0))
+        self._add_columns(basis.sum(axis=0)[None], cost=1.0, least=-highspy.kHighsInf)
+        self._add_columns(np.vstack([np.eye(k), -np.eye(k)]), cost=BOUND)
         # A row is in for good: HiGHS is feasible only to 1e-7, so that one might come again.
         self.inside = np.zeros(len(basis), bool)
         # The rows farthest from their mean direction are likeliest to be tight.
         mean = self.rows.mean(axis=0)
         self._add(np.argsort(self.rows @ mean, kind="stable")[: FIRST_ROWS * k])
+        self.bases: dict[tuple[int, int], highspy.HighsBasis] = {}
 
-    def _add(self, rows: np.ndarray) -> None:
-        for row in rows:
-            self.solver.addRow(
-                0.0, highspy.kHighsInf, len(self.columns), self.columns, self.rows[row]
-            )
+    def _add(self, rows: Ints) -> None:
+        """Let these rows of B q be no less than zero."""
+        self._add_columns(-self.rows[rows])
         self.inside[rows] = True
 
-    def farthest(self, direction: Floats) -> Floats:
-        """The q with the largest |direction' q|."""
-        ends = [self._maximise(direction), self._maximise(-direction)]
-        return max(ends, key=lambda q: abs(float(direction @ q)))
+    def _add_columns(self, columns: Floats, cost: float = 0.0, least: float = 0.0) -> None:
+        """Columns of the dual, one per row of ``columns``."""
+        n, k = columns.shape
+        self.solver.addCols(
+            n,
+            np.full(n, cost),
+            np.full(n, least),
+            np.full(n, highspy.kHighsInf),
+            n * k,
+            k * np.arange(n, dtype=np.int32),
+            np.tile(np.arange(k, dtype=np.int32), n),
+            columns.ravel(),
+        )
 
-    def _maximise(self, direction: Floats) -> Floats:
-        self.solver.changeColsCost(len(self.columns), self.columns, -direction)
+    def farthest(self, column: int, cofactors: Floats, both: bool) -> Floats:
+        """The q with the largest a' q; the largest | a' q | where ``both`` ends are wanted.
+
+        The column that is there has a' q = 1.  It may not be possible, and then the one end may be
+        less than that: so the other is tried too.
+        """
+        largest = np.abs(cofactors).max()
+        direction = cofactors / largest
+        q = self._maximise((column, 1), direction)
+        if not both and largest * (direction @ q) >= 1 - SHORT_OF:
+            return q
+        other = self._maximise((column, -1), -direction)
+        return max(q, other, key=lambda end: abs(float(direction @ end)))
+
+    def _maximise(self, key: tuple[int, int], direction: Floats) -> Floats:
+        solver = self.solver
+        if key in self.bases:
+            basis = self.bases[key]
+            new = solver.getNumCol() - len(basis.col_status)
+            if new:
+                basis.col_status = [*basis.col_status, *[highspy.HighsBasisStatus.kLower] * new]
+            solver.setBasis(basis)
+        for row, value in enumerate(direction.tolist()):
+            solver.changeRowBounds(row, value, value)
         while True:
-            self.solver.run()
-            if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            solver.run()
+            if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
                 raise AnchorFreeError(
                     "the pair law admits no emission probabilities of this many states: "
-                    f"{self.solver.modelStatusToString(self.solver.getModelStatus())}"
+                    f"{solver.modelStatusToString(solver.getModelStatus())}"
                 )
-            q = np.array(self.solver.getSolution().col_value)
+            q = np.array(solver.getSolution().row_dual)
             slack = self.rows @ q
             slack[self.inside] = 0.0
             worst = np.argsort(slack, kind="stable")[:MORE_ROWS]
             worst = worst[slack[worst] < -VIOLATION]
             if not len(worst):
+                self.bases[key] = solver.getBasis()
                 return q
             self._add(worst)

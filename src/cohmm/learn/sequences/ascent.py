@@ -152,8 +152,9 @@ def ascend(
 
 
 def n_parameters(model: HMM) -> int:
-    """Of starts, transitions and emissions together."""
-    return model.n_components * (1 + model.n_components + model.n_symbols)
+    """Of starts, transitions and emissions together; symbols that no state emits have none."""
+    emitted = int(np.count_nonzero((model.emissionprob > 0).any(axis=0)))
+    return model.n_components * (1 + model.n_components + emitted)
 
 
 class _Evaluated(NamedTuple):

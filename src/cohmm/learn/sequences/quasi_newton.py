@@ -33,6 +33,8 @@ class _Pair(NamedTuple):
 
     step: Floats
     change: Floats
+    solved: Floats
+    """P^-1 times the change."""
     weight: float
 
 
@@ -52,37 +54,37 @@ def minimise(
     at, n = start, 0
     pairs: deque[_Pair] = deque(maxlen=MEMORY)
     factor = 1.0
+    solved = precondition(at.gradient)
     while n < max_evaluations:
-        direction = -_two_loops(at.gradient, pairs, precondition, factor)
+        direction = -_two_loops(at.gradient, solved, pairs, factor)
         slope = float(at.gradient @ direction)
         if -slope < 2 * tol:
             break
         after, used = _search(objective, at, direction, slope, max_evaluations - n)
         n += used
-        if after is None:
-            break
+        if after is None or n >= max_evaluations:
+            return after or at, n
         step, change = after.point - at.point, after.gradient - at.gradient
         curved = float(step @ change)
-        at = after
+        at, before, solved = after, solved, precondition(after.gradient)
         if curved > CURVED * np.sqrt((step @ step) * (change @ change)):
-            pairs.append(_Pair(step, change, 1 / curved))
-            factor = curved / float(change @ precondition(change))
+            pairs.append(_Pair(step, change, solved - before, 1 / curved))
+            factor = curved / float(change @ pairs[-1].solved)
     return at, n
 
 
-def _two_loops(
-    gradient: Floats,
-    pairs: deque[_Pair],
-    precondition: Callable[[Floats], Floats],
-    factor: float,
-) -> Floats:
-    """The inverse Hessian that the pairs suggest, times the gradient."""
-    result = gradient.copy()
+def _two_loops(gradient: Floats, solved: Floats, pairs: deque[_Pair], factor: float) -> Floats:
+    """The inverse Hessian that the pairs suggest, times the gradient; ``solved`` is P^-1 times it.
+
+    P^-1 times what the first loop leaves follows from P^-1 times its parts: one solve per step.
+    """
+    remaining, result = gradient.copy(), solved.copy()
     shares = []
     for pair in reversed(pairs):
-        shares.append(pair.weight * float(pair.step @ result))
-        result -= shares[-1] * pair.change
-    result = factor * precondition(result)
+        shares.append(pair.weight * float(pair.step @ remaining))
+        remaining -= shares[-1] * pair.change
+        result -= shares[-1] * pair.solved
+    result *= factor
     for pair, share in zip(pairs, reversed(shares), strict=True):
         result += (share - pair.weight * float(pair.change @ result)) * pair.step
     return result

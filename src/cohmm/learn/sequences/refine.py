@@ -178,6 +178,8 @@ def refine(
         raise ValueError("the weights of all sequences are zero: there is nothing to learn from")
     first = likelihood.expected(model)
     visited = visits(first.counts)
+    frequency = data.symbol_counts.astype(np.float64)
+    begin = _without_unseen(model, frequency) if "e" in learned and prior is None else model
     target = Target(
         likelihood,
         units=n,
@@ -187,16 +189,16 @@ def refine(
             starts=PRIOR_STARTS * visited * (model.startprob > 0) if prior is None else 0.0,
             counted=prior or PseudoCounts(),
         ),
-        windows=lambda: sample_windows(data, n_parameters(model), rng),
+        windows=lambda: sample_windows(data, n_parameters(begin), rng),
         learned=learned,
     )
-    start, window_passes = model, 0
+    start, window_passes = begin, 0
     if weights is None and labels is None and learned == ALL and not as_given:
-        start, window_passes = _by_windows(opened(model), visited, data, triples, target)
+        start, window_passes = _by_windows(opened(begin), visited, data, triples, target)
     weight = weight_of(sparsity, start, n) if window_passes or sparsity != "auto" else 0.0
-    sparse = target.prior._replace(emissions=zeros_preferred(weight, model, n))
-    if start is not model and log_likelihood(start, data) < n * first.log_likelihood:
-        start = model
+    sparse = target.prior._replace(emissions=zeros_preferred(weight, begin, n))
+    if start is not begin and log_likelihood(start, data) < n * first.log_likelihood:
+        start = begin
     climbed = ascend(
         target._replace(prior=sparse),
         start,
@@ -211,7 +213,7 @@ def refine(
             refined,
             likelihood,
             n,
-            data.symbol_counts.astype(np.float64),
+            frequency,
             target.prior,
             weight=smoothing,
             max_iter=1 if weight > 0 else SHRINKING,  # more would fill the zeros again
@@ -250,6 +252,18 @@ def most_passes(n_symbols: float, n_components: int) -> int:
 def worthwhile(n_symbols: int, n_components: int) -> bool:
     """Whether refining so much data takes about a minute at most, and so is done unasked."""
     return n_symbols * n_components**2 <= WORTHWHILE
+
+
+def _without_unseen(model: HMM, frequency: Floats) -> HMM:
+    """``model`` where symbols that do not occur have probability zero, as at the maximum.
+
+    They then cost nothing.  A model with a state that emits nothing else stays as it is.
+    """
+    emission = np.where(frequency > 0, model.emissionprob, 0.0)
+    left = emission.sum(axis=1, keepdims=True)
+    if not (left > 0).all() or np.array_equal(emission, model.emissionprob):
+        return model
+    return HMM(model.startprob, model.transmat, emission / left, model.vocabulary)
 
 
 def _by_windows(

@@ -13,19 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.sequences.em_step import ALL, tables
+from cohmm.learn.sequences.window_scores import Singles, WindowScores
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
 
-Singles = NDArray[np.float32]
+Tables = tuple[Floats, Floats, Floats]
 
 WINDOW = 3  # symbols: what windows of three tell of the curvature serves sequences as well
 WINDOWS = 4000  # for at most as many parameters (N=100, K=20 has 2,420); else half of them
@@ -71,17 +72,20 @@ class SquareRoots:
             _joined(
                 self.start_weight * model.startprob,
                 weight * model.transmat,
-                weight * model.emissionprob,
+                weight * model.emissionprob[:, self.symbols],
             )
         )
 
     def model(self, point: Floats) -> HMM:
         """The model with these coordinates."""
-        c, b, a = (
-            part**2 / (part**2).sum(axis=-1, keepdims=True) if letter in self.learned else table
-            for letter, part, table in zip(ALL, self._parts(point), tables(self.like), strict=True)
+        c, b, a = (part**2 / (part**2).sum(axis=-1, keepdims=True) for part in self._parts(point))
+        emission = np.zeros(self.like.emissionprob.shape)
+        emission[:, self.symbols] = a
+        start, transmat, emission = (
+            moved if letter in self.learned else table
+            for letter, moved, table in zip(ALL, (c, b, emission), tables(self.like), strict=True)
         )
-        return HMM(c, b, a, self.like.vocabulary)
+        return HMM(start, transmat, emission, self.like.vocabulary)
 
     def gradient(self, point: Floats, model: HMM, counts: Counts) -> Floats:
         """Of the log-likelihood: 2 / a (E - M sum E), with E the expected emissions, and so on."""
@@ -91,7 +95,11 @@ class SquareRoots:
                 if letter in self.learned
                 else np.zeros_like(part)
                 for letter, part, table, count in zip(
-                    ALL, self._parts(point), tables(model), counts, strict=True
+                    ALL,
+                    self._parts(point),
+                    self._tables(*tables(model)),
+                    self._tables(*counts),
+                    strict=True,
                 )
             )
         )
@@ -104,49 +112,55 @@ class SquareRoots:
                 * np.maximum(count.sum(axis=-1, keepdims=True) - _ratio(count, table), 0)
                 / (part**2).sum(axis=-1, keepdims=True)
                 for part, table, count in zip(
-                    self._parts(point), tables(model), counts, strict=True
+                    self._parts(point),
+                    self._tables(*tables(model)),
+                    self._tables(*counts),
+                    strict=True,
                 )
             )
         )
 
-    def scores(self, point: Floats, model: HMM, windows: Ints) -> Singles:
-        """The gradient of the log-likelihood of every window by itself, (n, P), float32.
+    def scores(self, point: Floats, model: HMM, windows: Ints) -> WindowScores:
+        """The gradient of the log-likelihood of every window by itself, float32.
 
-        A window begins in state k as often as k is visited; the starts of sequences get no score.
+        A window begins in state k as often as k is visited; the starts of sequences get no score,
+        and have no coordinate.  Windows that the model cannot produce are left out.
         """
-        c, b, a = self._parts(point)
-        transmat, emitted = model.transmat, model.emissionprob.T[windows]
-        n, length = windows.shape
+        _, b, a = self._parts(point)
+        codes = self._codes[windows]
+        codes = codes[(codes >= 0).all(axis=1)]
+        transmat, emission = model.transmat, model.emissionprob[:, self.symbols].T
+        emitted = emission[codes]
+        (n, length), k = codes.shape, len(transmat)
         alpha = np.empty(emitted.shape)  # scaled: the filtered states
         scale = np.empty((n, length, 1))
-        ahead = np.broadcast_to(self.prevalence, emitted[:, 0].shape)
+        ahead = np.broadcast_to(self.prevalence, (n, k))
         for t in range(length):
             joint = ahead * emitted[:, t]
             scale[:, t] = np.maximum(joint.sum(axis=1, keepdims=True), LEAST**2)
             alpha[:, t] = joint / scale[:, t]
             ahead = alpha[:, t] @ transmat
-        beta = np.ones((n, len(c)))
-        result = np.zeros((n, len(point)), np.float32)
-        xi = result[:, len(c) : len(c) + b.size].reshape(n, *b.shape)  # expected transitions
-        gamma = result[:, len(c) + b.size :].reshape(n, *a.shape)  # expected emissions
-        every = np.arange(n)
+        beta = np.ones((n, k))
+        gamma = np.empty((n, length, k), np.float32)
+        xi = np.zeros((n, k, k), np.float32)  # expected transitions
         for t in range(length - 1, -1, -1):
-            gamma[every, :, windows[:, t]] += alpha[:, t] * beta
+            gamma[:, t] = alpha[:, t] * beta
             if t > 0:
                 weighted = beta * emitted[:, t] / scale[:, t]
-                xi += alpha[:, t - 1, :, None] * weighted[:, None, :]
+                before = alpha[:, t - 1].astype(np.float32)
+                xi += before[:, :, None] * weighted.astype(np.float32)[:, None, :]
                 beta = weighted @ transmat.T
         xi *= transmat.astype(np.float32)
-        for letter, counts, part, table in (
-            ("t", xi, b, transmat),
-            ("e", gamma, a, model.emissionprob),
-        ):
-            if letter not in self.learned:
-                counts[:] = 0
-                continue
-            counts -= table.astype(np.float32) * counts.sum(axis=-1, keepdims=True)
-            counts *= (2 / _away_from_zero(part)).astype(np.float32)
-        return result
+        xi -= transmat.astype(np.float32) * xi.sum(axis=-1, keepdims=True)
+        xi *= (2 / _away_from_zero(b) if "t" in self.learned else 0 * b).astype(np.float32)
+        slope = 2 / _away_from_zero(a.T) if "e" in self.learned else 0 * a.T
+        return WindowScores(
+            xi.reshape(n, k * k),
+            gamma,
+            codes,
+            np.ascontiguousarray(slope, np.float32),
+            np.ascontiguousarray(slope * emission, np.float32),
+        )
 
     def preconditioner(
         self, point: Floats, model: HMM, counts: Counts, windows: Ints, symbols: float
@@ -157,35 +171,67 @@ class SquareRoots:
         on the diagonal.
         """
         scores = self.scores(point, model, windows)
-        scores *= np.float32(np.sqrt(symbols / max(windows.size, 1)))
+        weight = symbols / max(windows.size, 1)
         diagonal = self.bend(point, model, counts)
-        diagonal += RIDGE * (float(np.vdot(scores, scores)) + diagonal.sum()) / len(point) + LEAST
-        diagonal[: model.n_components] = 4.0
-        return _inverse(scores, diagonal)
+        diagonal += RIDGE * (weight * scores.trace() + diagonal.sum()) / len(point) + LEAST
+        starts, others = np.split(diagonal, [model.n_components])
+        starts[:] = 4.0
+        solve = _inverse(scores, weight, others)
+        return lambda x: np.concatenate([x[: len(starts)] / starts, solve(x[len(starts) :])])
 
-    def _parts(self, point: Floats) -> tuple[Floats, Floats, Floats]:
-        k, n = self.like.n_components, self.like.n_symbols
+    @cached_property
+    def symbols(self) -> Ints:
+        """Symbols that some state can emit, (n,): those that have coordinates."""
+        return np.flatnonzero((self.like.emissionprob > 0).any(axis=0))
+
+    @cached_property
+    def _codes(self) -> Ints:
+        """The place of each symbol among those, (N,), or -1."""
+        codes = np.full(self.like.n_symbols, -1)
+        codes[self.symbols] = np.arange(len(self.symbols))
+        return codes
+
+    def _tables(self, starts: Floats, transitions: Floats, emissions: Floats) -> Tables:
+        """Three tables of a model, or of counts, without symbols that have no coordinates."""
+        if len(self.symbols) == self.like.n_symbols:
+            return starts, transitions, emissions
+        return starts, transitions, emissions[:, self.symbols]
+
+    def _parts(self, point: Floats) -> Tables:
+        k = self.like.n_components
         c, b, a = np.split(point, [k, k + k * k])
-        return c, b.reshape(k, k), a.reshape(k, n)
+        return c, b.reshape(k, k), a.reshape(-1, k).T
 
 
-def _inverse(scores: Singles, diagonal: Floats) -> Callable[[Floats], Floats]:
-    """x to (scores' scores + diag)^-1 x, by Woodbury's identity where scores are fewer."""
+def _inverse(scores: WindowScores, weight: float, diagonal: Floats) -> Callable[[Floats], Floats]:
+    """x to (weight scores' scores + diag)^-1 x, by Woodbury's identity where scores are fewer."""
+    if not scores.shape[0]:
+        return lambda x: np.asarray(x / diagonal)
     root = np.sqrt(diagonal)
-    scores /= root.astype(np.float32)
+    scores = scores.scaled((np.sqrt(weight) / root).astype(np.float32))
     fewer = scores.shape[0] < scores.shape[1]
-    gram = (scores @ scores.T if fewer else scores.T @ scores).astype(np.float64)
+    gram = scores.products_of_windows() if fewer else scores.products_of_coordinates()
     gram[np.diag_indices_from(gram)] += 1.0
-    factor = linalg.cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+    inverse = _inverse_of(gram)
 
     def solve(x: Floats) -> Floats:
-        scaled = x / root
-        if not fewer:
-            return np.asarray(linalg.cho_solve(factor, scaled, check_finite=False) / root)
-        seen = linalg.cho_solve(factor, scores @ scaled.astype(np.float32), check_finite=False)
-        return np.asarray((scaled - scores.T @ seen.astype(np.float32)) / root)
+        scaled = (x / root).astype(np.float32)
+        if fewer:
+            return np.asarray((scaled - scores.summed(inverse(scores.times(scaled)))) / root)
+        return np.asarray(inverse(scaled) / root)
 
     return solve
+
+
+def _inverse_of(gram: Singles) -> Callable[[Singles], Singles]:
+    """x to gram^-1 x, by Cholesky; of a symmetric matrix whose lower triangle is filled."""
+    # LAPACK's matrices are transposed: the lower triangle is its upper one, and nothing is copied.
+    factor, failed = linalg.lapack.spotrf(gram.T, lower=0, clean=0)
+    solve = linalg.blas.strsv  # six times as fast as potrs, which is made for many right sides
+    if failed:
+        factor, _ = linalg.lapack.dpotrf(gram.T.astype(np.float64), lower=0, clean=0)
+        solve = linalg.blas.dtrsv
+    return lambda x: np.asarray(solve(factor, solve(factor, x, trans=1)), np.float32)
 
 
 def n_windows(parameters: int) -> int:
@@ -212,8 +258,9 @@ def sample_windows(
     return np.asarray(windows[(windows >= 0).all(axis=1)][:most], np.int64)
 
 
-def _joined(*parts: Floats) -> Floats:
-    return np.concatenate([part.ravel() for part in parts])
+def _joined(starts: Floats, transitions: Floats, emissions: Floats) -> Floats:
+    """One vector, emissions by symbol."""
+    return np.concatenate([starts, transitions.ravel(), emissions.T.ravel()])
 
 
 def _away_from_zero(part: Floats) -> Floats:

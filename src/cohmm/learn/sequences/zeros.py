@@ -45,11 +45,13 @@ def zeros_preferred(
 
     It ends to prefer zeros where a probability exceeds what chance would give a zero:
     sqrt(K / (N n)) is the standard error of an emission of 1 / N in one of K known states.
+    Symbols that no state emits do not count.
 
     >>> zeros_preferred(1.0, HMM([1.0], [[1.0]], [[0.25] * 4]), 10**6)
     Sparsity(weight=1.0, floor=0.00335)
     """
-    n_symbols, k = model.n_symbols, model.n_components
+    k = model.n_components
+    n_symbols = np.count_nonzero((model.emissionprob > 0).any(axis=0))
     return Sparsity(weight, min(FLOOR / n_symbols, standard_errors * (k / (n_symbols * n)) ** 0.5))
 
 

@@ -1,0 +1,119 @@
+"""What the first minute costs: imports, the first fit in a new environment, the second.
+
+    python benchmarks/first_call.py            # the table of docs/results.md
+    python benchmarks/first_call.py --quick    # one estimator, one import
+
+Every row is a process of its own.  A new environment is one in which no kernel has been compiled:
+an empty folder for numba's cache.  CPU seconds, and how many functions were compiled, and of them
+ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+IMPORTS = {
+    "import cohmm": "import cohmm",
+    "from cohmm import HMM": "from cohmm import HMM",
+    "from cohmm import PairwiseHMM": "from cohmm import PairwiseHMM",
+    "import sklearn.base": "import sklearn.base",
+}
+FITS = {
+    "PairwiseHMM(4).fit, 2,000 symbols": """
+rng = np.random.default_rng(0)
+states = np.cumsum(rng.random(2000) < .3) % 4
+run = lambda y=2 * states + rng.integers(0, 2, 2000): cohmm.PairwiseHMM(4, random_state=0).fit(y)
+""",
+    "PairwiseHMM(4).fit, 200,000 symbols": """
+rng = np.random.default_rng(0)
+states = np.cumsum(rng.random(200_000) < .3) % 4
+run = lambda y=2 * states + rng.integers(0, 2, 200_000): cohmm.PairwiseHMM(4, random_state=0).fit(y)
+""",
+    "HTMM(3).fit, 100 documents": """
+rng = np.random.default_rng(0)
+words = [[f"word{20 * topic + i}" for i in range(20)] for topic in range(3)]
+texts = [" ".join(rng.choice(words[d % 3], 50)) for d in range(100)]
+run = lambda: cohmm.HTMM(3, random_state=0).fit(texts)
+""",
+}
+TIMED_IMPORT = """
+import json, time
+began = time.process_time()
+{statement}
+print(json.dumps(time.process_time() - began))
+"""
+TIMED_FIT = """
+import json, time, warnings
+import numpy as np
+import cohmm
+warnings.simplefilter("ignore")
+cohmm.PairwiseHMM, cohmm.HTMM, cohmm.HMM
+from numba.core import event
+
+compiled = []
+class Listener(event.Listener):
+    def on_start(self, happening): compiled.append(happening.data["dispatcher"].py_func.__module__)
+    def on_end(self, happening): pass
+{setup}
+event.register("numba:compile", Listener())
+began = time.process_time()
+run()
+print(json.dumps([time.process_time() - began, len(compiled),
+                  sum(module.startswith("cohmm") for module in compiled)]))
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few rows, to see that it runs")
+    parser.add_argument("--repeats", type=int, default=5, help="of imports; the median is printed")
+    arguments = parser.parse_args()
+    imports, fits, repeats = list(IMPORTS.items()), list(FITS.items()), arguments.repeats
+    if arguments.quick:
+        imports, fits, repeats = imports[:1], fits[:1], 1
+    print("| import, warm | CPU s |")
+    print("|---|---:|")
+    for name, statement in imports:
+        seconds = [python(TIMED_IMPORT.format(statement=statement)) for _ in range(repeats)]
+        print(f"| `{name}` | {statistics.median(seconds):.2f} |", flush=True)
+    print("\n| fit | new environment, CPU s | compiled | ours | announced | second process |")
+    print("|---|---:|---:|---:|---|---:|")
+    for name, setup in fits:
+        code = TIMED_FIT.format(setup=setup)
+        with tempfile.TemporaryDirectory() as empty:
+            warm_numba(empty)
+            first, n, ours = python(code, empty)
+            announced = "yes" if "compiling kernels" in last_words else "no"
+            second, again, _ = python(code, empty)
+        assert not again, "the second process found kernels on disk"
+        print(f"| {name} | {first:.1f} | {n} | {ours} | {announced} | {second:.2f} |", flush=True)
+
+
+last_words = ""
+
+
+def python(code: str, cache: str | None = None) -> Any:
+    """What a process of its own prints, as JSON; what it says besides is kept."""
+    global last_words
+    environment = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cache else {})}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    last_words = done.stderr
+    return json.loads(done.stdout)
+
+
+def warm_numba(cache: str) -> None:
+    """So that files are in memory: what is measured is compiling, not the disk."""
+    python("import json, cohmm.estimators.pairwise_hmm; print(json.dumps(0))", cache)
+
+
+if __name__ == "__main__":
+    main()
