@@ -73,10 +73,23 @@ INLINE v8 across(const v8 *x, int largest) {
   return out;
 }
 
+/* Additions and maxima share units of some processors, multiplications do not: x * 1 + y is the sum,
+   in a way that the compiler cannot see through. */
+static volatile double unknown_one = 1.0;
+#ifdef __AVX512F__
+#define SUM8(x, one, y) (v8) _mm512_fmadd_pd((__m512d)(x), (__m512d)(one), (__m512d)(y))
+#define SUM4(x, one, y) (v4) _mm256_fmadd_pd((__m256d)(x), (__m256d)(one), (__m256d)(y))
+#else
+#define SUM8(x, one, y) ((x) + (y))
+#define SUM4(x, one, y) ((x) + (y))
+#endif
+
 /* One tile: `nv` whole vectors of columns and, with `half`, one of four, for all eight rows.
    out[b] is finished by FINISH(b, vector, column, width). */
 #define PRODUCT(rows, stride, step, n, matrix, nv, half, largest, FINISH)                      \
   {                                                                                            \
+    const v8 one8 = ALL8(one);                                                                 \
+    const v4 one4 = ALL4(one);                                                                 \
     v8 acc[GANG][3];                                                                           \
     v4 acc4[GANG];                                                                             \
     _Pragma("GCC unroll 8") for (int b = 0; b < GANG; b++) {                                   \
@@ -93,9 +106,9 @@ INLINE v8 across(const v8 *x, int largest) {
       _Pragma("GCC unroll 8") for (int b = 0; b < GANG; b++) {                                 \
         double x = (rows)[(int64_t)b * stride + (int64_t)i * step];                            \
         _Pragma("GCC unroll 3") for (int v = 0; v < nv; v++) acc[b][v] =                       \
-            largest ? max8(ALL8(x) + entry[v], acc[b][v]) : acc[b][v] + ALL8(x) * entry[v];    \
+            largest ? max8(SUM8(ALL8(x), one8, entry[v]), acc[b][v]) : acc[b][v] + ALL8(x) * entry[v];    \
         if (half)                                                                              \
-          acc4[b] = largest ? max4(ALL4(x) + entry4, acc4[b]) : acc4[b] + ALL4(x) * entry4;    \
+          acc4[b] = largest ? max4(SUM4(ALL4(x), one4, entry4), acc4[b]) : acc4[b] + ALL4(x) * entry4;    \
       }                                                                                        \
     }                                                                                          \
     _Pragma("GCC unroll 8") for (int b = 0; b < GANG; b++) {                                   \
@@ -112,6 +125,7 @@ INLINE v8 across(const v8 *x, int largest) {
 #define TILES(rows, stride, step, n, matrix, largest, FINISH)                                  \
   {                                                                                            \
     int column = 0;                                                                            \
+    const double one = largest ? unknown_one : 1.0;                                            \
     for (; column < WHOLE; column += 24)                                                       \
       PRODUCT(rows, stride, step, n, matrix, 3, 0, largest, FINISH)                            \
     if (LEFT) PRODUCT(rows, stride, step, n, matrix, (LEFT / 8), (LEFT % 8 != 0), largest, FINISH) \

@@ -25,8 +25,8 @@ def smooth_once(matrix, rows, table, index, scales, filtered, sums, into, weight
 
 
 @kernel
-def score_once(matrix, rows, table, index, tops):
-    return gang.score_step(matrix, rows, 0, table, index, rows, 1, tops)
+def score_once(matrix, rows, table, index, tops, one):
+    return gang.score_step(matrix, rows, 0, table, index, rows, 1, tops, one)
 
 
 @kernel
@@ -141,7 +141,7 @@ def test_score_step_and_the_way_back(k):
     rows, index, tops = gang_rows(rng, k, -np.inf), rng.integers(0, 5, GANG), np.zeros(GANG)
     rows[0, :, :k] = rng.integers(0, 3, (GANG, k))  # ties, too
     candidates = rows[0, :, :k, None] + matrix
-    assert score_once(matrix, rows, table, index, tops) == (tops < gang.LOWEST_SCORE).any()
+    assert score_once(matrix, rows, table, index, tops, 1.0) == (tops < gang.LOWEST_SCORE).any()
     np.testing.assert_array_equal(rows[1], candidates.max(axis=1) + table[index])
     np.testing.assert_array_equal(tops, rows[1].max(axis=1))
     back = pad_columns(np.ascontiguousarray(matrix[:, :k].T), -np.inf)

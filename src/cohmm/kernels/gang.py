@@ -29,8 +29,9 @@ LOWEST_PRODUCT = 1e-250  # factors are multiplied up to here before one logarith
 LOWEST_SCORE = -512.0  # above it, differences of scores stay exact
 HIGHEST = 1e290  # of a backward row: what comes near it has been lost by underflow before
 
+_AVX512 = bool(binding.get_host_cpu_features().get("avx512f"))
 # Columns of a tile: as many accumulators as there are registers for, and no more.
-_WIDEST = 24 if binding.get_host_cpu_features().get("avx512f") else 4
+_WIDEST = 24 if _AVX512 else 4
 _STEP = 4
 # What is left of the columns when no whole tile fits: 28 are better as 16 + 12 than as 24 + 4.
 _LEFT = [width for width in (20, 16, 12, 8, 4) if width < _WIDEST]
@@ -165,10 +166,6 @@ def _tile(
     return [[builder.load(register) for register in row] for row in registers]
 
 
-def _better(builder: Any, score: Any, entry: Any, best: Any) -> Any:
-    return simd.larger(builder, builder.fadd(score, entry), best)
-
-
 def _smaller(builder: Any, a: Any, b: Any) -> Any:
     return builder.select(builder.icmp_signed("<", a, b), a, b)
 
@@ -279,11 +276,13 @@ def smooth_step(
 @vector_code
 def score_step(
     typing: Any, matrix: Any, rows: Any, place: Any, table: Any, index: Any, out: Any,
-    after: Any, tops: Any,
+    after: Any, tops: Any, one: Any,
 ) -> Any:  # fmt: skip
     """``out[after] = max_i(rows[place][i] + matrix[i]) + table[index]``, ``tops`` its largest.
 
-    Returns whether one of the largest is below `LOWEST_SCORE`.
+    Returns whether one of the largest is below `LOWEST_SCORE`.  ``one`` is 1.0, in a way that
+    the compiler cannot know: additions and maxima wait for the same units of some processors,
+    multiplications do not, and ``row * one + matrix`` is exactly the sum.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -304,13 +303,22 @@ def score_step(
             value = simd.full_width(builder, value, nothing)
             builder.store(simd.larger(builder, value, builder.load(best[b])), best[b])
 
-        step.product(_better, nothing, finish)
+        def better(builder: Any, score: Any, entry: Any, best: Any) -> Any:
+            if _AVX512:
+                same = simd.splat(builder, args[8], entry.type.count)
+                return simd.larger(builder, simd.one_rounding(builder, score, same, entry), best)
+            return simd.larger(builder, builder.fadd(score, entry), best)
+
+        step.product(better, nothing, finish)
         tops = simd.reduced(builder, [builder.load(b) for b in best], simd.larger)
         simd.store(builder, tops, tops_.data, constant(0))
         low = builder.fcmp_unordered("<", tops, simd.doubles(LOWEST_SCORE))
         return simd.any_of(builder, low)
 
-    return types.boolean(matrix, rows, types.int64, table, index, out, types.int64, tops), codegen
+    whole = types.int64
+    return types.boolean(
+        matrix, rows, whole, table, index, out, whole, tops, types.float64
+    ), codegen
 
 
 @vector_code

@@ -100,6 +100,15 @@ def multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
     return builder.fadd(builder.fmul(a, b, flags=_FUSED), c, flags=_FUSED)
 
 
+def one_rounding(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    """``a * b + c`` in one instruction, which the compiler may not take apart."""
+    kind = a.type
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(kind, [kind] * 3), f"llvm.fma.v{kind.count}f64"
+    )
+    return builder.call(function, [a, b, c])
+
+
 def larger(builder: Any, a: Any, b: Any) -> Any:
     """The larger of two numbers; of two vectors, element by element."""
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)

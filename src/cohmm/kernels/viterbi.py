@@ -37,6 +37,7 @@ def score_gangs(
     passed: Ints,
     states: Ints,
     rows: Floats,
+    one: float,
 ) -> None:
     """Viterbi through the blocks of every gang in ``part``.
 
@@ -49,6 +50,7 @@ def score_gangs(
 
     No back-pointers are kept: the state before another is found again from the scores, in
     ``rows`` (longest + 1, `GANG`, W).  Where no path is wanted, ``rows`` may be (2, `GANG`, W).
+    ``one`` is 1.0 (`score_step`).
     """
     n_states, ring = trans.shape[0], len(rows)
     missing = len(emit) - 1
@@ -81,7 +83,7 @@ def score_gangs(
                 if t == waits[b] and left >= 0:
                     for k in range(n_states):
                         rows[here, b, k] = scores[left, k]
-            low = score_step(trans, rows, here, emit, index, rows, after, tops)
+            low = score_step(trans, rows, here, emit, index, rows, after, tops, one)
             for b in range(GANG if t <= latest else 0):
                 left = blocks[lanes[b], 2]
                 if t == waits[b] and left < 0:

@@ -36,7 +36,7 @@ def viterbi(logs: Tables, symbols: Ints, offsets: Ints) -> tuple[Ints, Ints]:
     known = np.full(len(cut.blocks), -1, np.int64)
     ends = cut.blocks[:, 1].copy()
     before = np.flatnonzero(cut.blocks[:, 3] >= 0)  # blocks with another behind them
-    ends[before] += np.minimum(lengths, cut.blocks[before + 1, 1] - cut.blocks[before + 1, 0])
+    ends[before] += np.minimum(lengths // 2, cut.blocks[before + 1, 1] - cut.blocks[before + 1, 0])
     space = joints.Space((int((ends - cut.blocks[:, 0]).max()) + 1, GANG, logs.width))
 
     def blocks(gangs: Ints, first: int, stop: int) -> None:
@@ -95,7 +95,7 @@ def _score(logs: Tables, symbols: Ints, blocks: Ints, gangs: Ints, part: Part, *
     given, found, lost, ends, known, passed, states, rows = rest
     kernels.score_gangs(
         symbols, blocks, gangs, part, logs.start, logs.trans, logs.back, logs.emit, given, found,
-        lost, ends, known, passed, states, rows,
+        lost, ends, known, passed, states, rows, 1.0,
     )  # fmt: skip
 
 

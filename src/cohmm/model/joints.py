@@ -22,7 +22,7 @@ from cohmm.kernels.simd import aligned_zeros
 from cohmm.kernels.threads import split
 
 TOLERANCE = 1e-12
-WARM_UP = 64
+WARM_UP = 32
 LONG_BLOCK = 16384
 SHORT_BLOCK = 2048  # two passes over it should find it in the cache
 SHORTEST_BLOCK = 1024  # shorter ones are not worth their warm-up
