@@ -73,13 +73,6 @@ def test_path_log_probs(drawn):
         )
 
 
-def test_trace_back_follows_the_pointers_of_each_sequence():
-    who = np.array([[9, 9], [1, 0], [1, 1], [9, 9], [0, 0]], np.uint8)
-    states = np.empty(5, np.int32)
-    viterbi.trace_back(np.array([0, 3, 5]), (0, 2), who, np.array([0, 1]), states)
-    assert states.tolist() == [0, 1, 0, 0, 1]
-
-
 # -- sampling -------------------------------------------------------------------------------
 
 

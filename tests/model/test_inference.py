@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm import HMM, ImpossibleObservation, Sequences, threads
-from cohmm.model import decoding
 from tests import laws, oracles
 from tests.laws import close
 from tests.strategies import are_no_column, models_and_data, random_model, with_gaps
@@ -189,26 +188,21 @@ def test_many_sequences_of_many_lengths():
     close(counts.emissions, sum(emissions))
 
 
-def test_back_pointers_take_as_many_bytes_as_states_need(monkeypatch):
-    sizes = {1: np.uint8, 256: np.uint8, 257: np.uint16, 65536: np.uint16, 65537: np.uint32}
-    for n_states, kind in sizes.items():
-        assert decoding._narrowest(n_states) == kind
+def test_viterbi_of_sequences_of_many_lengths():
+    """Blocks of a gang are of different lengths, and a gang is not always full."""
     model = random_model(3, 4)
-    y, _ = model.sample(300, random_state=0)
-    expected = model.decode(y)[1]
-    monkeypatch.setattr(decoding, "_narrowest", lambda n_states: np.dtype(np.uint16))
-    np.testing.assert_array_equal(model.decode(y)[1], expected)
-
-
-def test_viterbi_in_batches_of_sequences(monkeypatch):
-    model = random_model(3, 4)
-    lengths = [1, 5, 30, 2, 2, 40, 1]
+    lengths = [1, 5, 30, 2, 2, 40, 1, 7, 1, 33, 8]
     y, _ = model.sample(sum(lengths), random_state=0)
     log_probs, states = model.decode_each(y, lengths)
-    monkeypatch.setattr(decoding, "BATCH", 6)
-    batched, same = model.decode_each(y, lengths)
-    np.testing.assert_array_equal(batched, log_probs)
-    np.testing.assert_array_equal(same, states)
+    for piece, log_prob, path in zip(
+        np.split(y, np.cumsum(lengths)[:-1]),
+        log_probs,
+        np.split(states, np.cumsum(lengths)[:-1]),
+        strict=True,
+    ):
+        alone, same = model.decode(piece)
+        assert log_prob == alone
+        np.testing.assert_array_equal(path, same)
     impossible = HMM([1], [[1]], [[1, 0]])
     data = [[0] * 5, [0] * 5, [0, 1, 0], [0] * 5]
     with pytest.raises(ImpossibleObservation, match="symbol 1 at sequence 2, position 1"):

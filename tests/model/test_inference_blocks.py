@@ -123,12 +123,12 @@ def test_impossible_places_are_found_in_blocks(model, data):
             close(log_prob, true)
 
 
-# -- back-pointers in stretches --------------------------------------------------------------
+# -- scores in little memory -----------------------------------------------------------------
 
 
 def decode_in_stretches(model: HMM, y, n_bytes: int) -> tuple[float, np.ndarray]:
     with pytest.MonkeyPatch.context() as patch, blocks_of(3):
-        patch.setattr(decoding, "POINTERS", n_bytes)
+        patch.setattr(decoding, "SCORES", n_bytes)
         return model.decode(y)
 
 

@@ -5,270 +5,311 @@ Conventions, here and in `cohmm.kernels.viterbi`:
 - ``symbols`` is one int32 array for all sequences; -1 is a missing observation.
 - Tables have one row per symbol and one column per state, the columns padded with
   impossible states (`simd.padded`).  The last row belongs to the missing observation:
-  ones, it says nothing of the state; the index -1 finds it.
+  ones, it says nothing of the state.
 - A *block* is a stretch ``[first, last)`` of one sequence.  A *joint* is the border of
-  two blocks of the same sequence: ``left`` and ``right`` are a block's joints, -1 where
-  the sequence itself begins or ends.
+  two blocks of the same sequence: ``left`` and ``right`` are a block's joints, `ENDS` where
+  the sequence itself begins or ends, `UNKNOWN` where nothing is known of what is there.
+- Eight blocks run side by side, a *gang* (`cohmm.kernels.gang`): ``gangs`` has one row of
+  numbers of blocks per gang, -1 where there is none: the first block then runs once more, for
+  nothing.  The blocks of a gang end together; shorter ones wait for their begin, as a chain
+  that sees nothing.
 - At every joint, ``forward[joint]`` is the distribution filtered up to the border and
-  ``backward[joint]`` the likelihood, up to a factor, of everything behind the border,
+  ``backward[joint]`` the likelihood of everything behind the border, scaled to sum to one,
   both for the last state before it.  A kernel starts a block from the values that it is
   given for the joints, and returns in ``*_out`` what it found on leaving the block, so
   that the caller can compare the two (`cohmm.model.inference`).
+- What is not wanted is an empty array, so that there is one compiled version of a kernel.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.chain_steps import SMALLEST, filter_step, likelihood_step, observe
-from cohmm.kernels.compiled import Floats, Ints, Lanes, Part, fused_kernel
-from cohmm.kernels.simd import row_times_matrix, scale, weigh
+from cohmm.kernels.chain_steps import ENDS, SMALLEST
+from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel
+from cohmm.kernels.gang import GANG, LOWEST_PRODUCT, LOWEST_TOTAL, filter_step
 
-# Factors are multiplied up to here before one logarithm is taken for all of them.
-_TINY = 1e-150
 # Instead of a lost place: nothing is impossible, but a state has nearly underflowed.
 FADED = -2
 
 
 @fused_kernel
-def _filter_block(
-    lanes: Lanes,
-    symbols: Ints,
-    block: Ints,
-    start: Floats,
-    trans: Floats,
-    emit: Floats,
-    forward: Floats,
-    row: Floats,
-    predicted: Floats,
-    keep: Floats | None,
-    faint: float,
-) -> tuple[float, int]:
-    """Filter one block, starting from its left joint; ``row`` is left at its last symbol.
-
-    With ``keep``, an array of one row per symbol of the block, all filtered distributions are
-    kept.  Returns the log-likelihood and the first impossible place, or else `FADED` where a
-    possible state came below the probability ``faint``, or -1.
-    """
-    first, last, left = block[0], block[1], block[2]
-    if left >= 0:
-        row[:] = forward[left]
-        row_times_matrix(lanes, row, trans, predicted)
-    else:
-        predicted[:] = start
-    log_prob = 0.0
-    product = 1.0
-    outcome = -1
-    for t in range(first, last):
-        if t == first:
-            step = observe(lanes, emit, symbols[first], predicted, row)
-        else:
-            step = filter_step(lanes, row, trans, emit, symbols[t], predicted)
-        if step == 0.0:
-            return -np.inf, t
-        if faint > 0.0:
-            emission = emit[symbols[t]]
-            n_faint = 0
-            for k in range(trans.shape[0]):
-                n_faint += (row[k] < faint) & (predicted[k] > 0.0) & (emission[k] > 0.0)
-            if n_faint:
-                outcome = FADED
-        if step < _TINY:
-            log_prob += np.log(step)
-        else:
-            product *= step
-        if product < _TINY:
-            log_prob += np.log(product)
-            product = 1.0
-        if keep is not None:
-            for k in range(trans.shape[0]):
-                keep[t - first, k] = row[k]
-    return log_prob + np.log(product), outcome
+def line_up(blocks: Ints, gang: Ints, least: Whole, first: Ints, waits: Ints) -> Whole:
+    """Where each block of a gang begins, and how many steps it waits; returns all steps."""
+    n = 0
+    for b in range(GANG):
+        block = gang[b] if gang[b] >= 0 else gang[0]
+        first[b] = blocks[block, 0]
+        waits[b] = -(blocks[block, 1] - first[b])
+        n = max(n, -waits[b])
+    for b in range(GANG):
+        waits[b] += n + least
+    return n + least
 
 
 @fused_kernel
-def forward_blocks(
-    lanes: Lanes,
+def look_up(
+    symbols: Ints, first: Ints, direction: Whole, waits: Ints, t: int, latest: int, missing: int,
+    index: Ints,
+) -> None:  # fmt: skip
+    """Which row of the table each block meets in step t; that of nothing while it waits."""
+    if t >= latest:  # without a sign, indices are not checked for being negative
+        for b in range(GANG):
+            symbol = symbols[np.uint64(first[b] + direction * (t - waits[b]))]
+            index[b] = symbol if symbol >= 0 else missing
+    else:
+        for b in range(GANG):
+            index[b] = missing
+            if t >= waits[b]:
+                symbol = symbols[first[b] + direction * (t - waits[b])]
+                index[b] = symbol if symbol >= 0 else missing
+
+
+@fused_kernel
+def _observe_watchfully(
+    rows: Floats, at: int, emit: Floats, index: Ints, n_states: int, scales: Floats,
+    totals: Floats, product: Floats, faint: float, faded: Ints,
+) -> bool:  # fmt: skip
+    """The rest of a step from predicted rows; ``faded`` where a possible state is too faint."""
+    low = False
+    for b in range(GANG):
+        total = 0.0
+        n_faint = 0
+        for k in range(n_states):
+            predicted, emission = rows[at, b, k], emit[index[b], k]
+            value = predicted * emission
+            rows[at, b, k] = value
+            total += value
+            n_faint += (value < faint) & (predicted > 0.0) & (emission > 0.0)
+        if n_faint:
+            faded[b] = 1
+        totals[b] = total
+        low |= not (total >= LOWEST_TOTAL and product[b] * total >= LOWEST_PRODUCT)
+    if not low:
+        for b in range(GANG):
+            scales[b] = 1.0 / totals[b]
+            product[b] *= totals[b]
+    return low
+
+
+@fused_kernel
+def run_gang(
+    symbols: Ints,
+    first: Ints,
+    direction: Whole,
+    waits: Ints,
+    observed: Ints,
+    initial: Floats,
+    n: Whole,
+    beyond: Whole,
+    trans: Floats,
+    emit: Floats,
+    rows: Floats,
+    factors: Floats,
+    scales: Floats,
+    log_prob: Floats,
+    lost: Ints,
+    out: Floats,
+    faint: float,
+) -> None:
+    """Filter a gang for n steps, and ``beyond`` them as if nothing were observed.
+
+    Afterwards ``rows[(n + beyond) % len(rows)] * scales`` are its distributions.
+
+    Block b begins after ``waits[b]`` steps with ``initial[b]``: the distribution before its first
+    symbol ``symbols[first[b]]`` where ``observed[b]`` is 0, that of the state which emits it
+    where it is 1.  ``direction`` is 1 or -1: which symbol is the next.  ``log_prob[b]`` and
+    ``lost[b]`` as in `filter_gangs`; ``factors[t]``, where wanted, is what the step t was
+    multiplied by.
+    """
+    n_states, ring = trans.shape[0], len(rows)
+    missing = len(emit) - 1
+    index = np.full(GANG, missing)
+    nothing = np.full(GANG, missing)
+    faded = np.zeros(GANG, np.int64)
+    totals, product, ignored = np.ones(GANG), np.ones(GANG), np.ones(GANG)
+    latest = 0
+    for b in range(GANG):
+        scales[b] = 1.0
+        log_prob[b] = 0.0
+        lost[b] = -1
+        latest = max(latest, waits[b])
+        for k in range(n_states):
+            rows[0, b, k] = 1.0 / n_states
+    after = 0
+    for t in range(n + beyond):
+        here = after
+        after = here + 1 if here + 1 < ring else 0
+        if t < n:
+            look_up(symbols, first, direction, waits, t, latest, missing, index)
+        else:
+            for b in range(GANG):
+                index[b] = missing
+        for b in range(GANG if t <= latest else 0):
+            if t == waits[b] and not observed[b]:
+                faded[b] = 0
+                scales[b] = product[b] = 1.0
+                log_prob[b] = 0.0
+                for k in range(n_states):
+                    rows[here, b, k] = initial[b, k]
+        if len(factors):
+            for b in range(GANG):
+                factors[t, b] = scales[b]
+        low = filter_step(
+            trans, rows, here, emit, nothing if faint > 0.0 else index, scales, rows, after, totals,
+            ignored if faint > 0.0 else product,
+        )  # fmt: skip
+        if faint > 0.0:
+            low = _observe_watchfully(
+                rows, after, emit, index, n_states, scales, totals, product, faint, faded
+            )
+        if low:
+            for b in range(GANG):
+                total = totals[b]
+                scales[b] = 1.0
+                if not total >= SMALLEST:
+                    if lost[b] < 0:
+                        lost[b] = first[b] + direction * (t - waits[b])
+                    for k in range(n_states):
+                        rows[after, b, k] = 1.0 / n_states
+                    product[b] = 1.0
+                    continue
+                if total >= LOWEST_TOTAL:
+                    log_prob[b] += np.log(product[b] * total)
+                    product[b] = 1.0
+                    scales[b] = 1.0 / total
+                    continue
+                log_prob[b] += np.log(product[b]) + np.log(total)
+                product[b] = 1.0
+                for k in range(n_states):
+                    rows[after, b, k] /= total
+                if len(factors):
+                    factors[t, b] /= total
+        for b in range(GANG if t <= latest else 0):
+            if t == waits[b] and observed[b]:  # instead of what the step made of nothing
+                total = 0.0
+                faded[b] = 0
+                for k in range(n_states):
+                    likely = emit[index[b], k]
+                    value = initial[b, k] * likely
+                    rows[after, b, k] = value
+                    total += value
+                    if value < faint and initial[b, k] > 0.0 and likely > 0.0:
+                        faded[b] = 1
+                scales[b] = product[b] = 1.0
+                log_prob[b] = np.log(total)
+                if not total >= SMALLEST:
+                    lost[b] = first[b]
+                for k in range(n_states):
+                    rows[after, b, k] = rows[after, b, k] / total if lost[b] < 0 else 1.0 / n_states
+                if len(factors):
+                    factors[t, b] = 1.0 / total
+        if len(out):
+            for b in range(GANG):
+                if t >= waits[b]:
+                    for k in range(n_states):
+                        out[first[b] + t - waits[b], k] = rows[after, b, k] * scales[b]
+    for b in range(GANG):
+        log_prob[b] += np.log(product[b])
+        if lost[b] >= 0:
+            log_prob[b] = -np.inf
+        elif faded[b]:
+            lost[b] = FADED
+
+
+@fused_kernel
+def enter_forward(
+    blocks: Ints, gang: Ints, start: Floats, forward: Floats, initial: Floats, observed: Ints
+) -> None:
+    """What the blocks of a gang begin with, for `run_gang`."""
+    n_states = initial.shape[1]
+    for b in range(GANG):
+        observed[b] = 1
+        left = blocks[gang[b] if gang[b] >= 0 else gang[0], 2]
+        if left >= 0:
+            observed[b] = 0
+        for k in range(n_states):
+            if left >= 0:
+                initial[b, k] = forward[left, k]
+            else:
+                initial[b, k] = start[k] if left == ENDS else 1.0 / n_states
+
+
+@fused_kernel
+def enter_backward(
+    blocks: Ints, gang: Ints, backward: Floats, initial: Floats, observed: Ints, first: Ints
+) -> None:
+    """What they end with, for `run_gang` in reverse, and their last symbols as the first."""
+    for b in range(GANG):
+        observed[b] = 1
+        block = gang[b] if gang[b] >= 0 else gang[0]
+        first[b] = blocks[block, 1] - 1
+        right = blocks[block, 3]
+        for k in range(initial.shape[1]):
+            initial[b, k] = backward[right, k] if right >= 0 else 1.0
+
+
+@fused_kernel
+def filter_gangs(
     symbols: Ints,
     blocks: Ints,
+    gangs: Ints,
     part: Part,
+    backward: int,
     start: Floats,
     trans: Floats,
     emit: Floats,
-    forward: Floats,
-    forward_out: Floats,
+    given: Floats,
+    found: Floats,
     log_prob: Floats,
     lost: Ints,
-    out: Floats | None,
+    out: Floats,
     last_rows: Floats,
     faint: float,
+    rows: Floats,
 ) -> None:
-    """Log-likelihood of every block in ``part``, and its filtered distributions.
+    """Take the blocks of every gang in ``part`` from their ``given`` left joints to their right.
 
     ``log_prob[block] = log P(its symbols | all symbols of the sequence before it)``,
     ``lost[block]`` is the first place whose probability is zero, or `FADED` where the
-    probability of a possible state fell below ``faint``, or -1; ``out``, where it is not
-    None, takes the filtered distribution of every symbol, (T, K), and ``last_rows`` that of
-    the last symbol of every sequence.
+    probability of a possible state fell below ``faint``, or -1; ``out``, where wanted, takes the
+    filtered distribution of every symbol, (T, K), and ``last_rows``, where wanted, that of the
+    last symbol of every sequence.  ``rows``, (2, `GANG`, W), is space to work in.
+
+    With ``backward`` 1, from right to left: the likelihood of what follows, times the emission,
+    is a filter in reverse, with the transposed ``trans``.  ``found`` takes it one step further,
+    to the last state before the border; all else is for the other direction.
     """
-    row = np.empty(trans.shape[1])
-    predicted = np.empty(trans.shape[1])
-    for b in range(part[0], part[1]):
-        if out is not None:
-            log_prob[b], lost[b] = _filter_block(
-                lanes, symbols, blocks[b], start, trans, emit, forward, row, predicted,
-                out[blocks[b, 0] : blocks[b, 1]], faint,
-            )  # fmt: skip
-        else:
-            log_prob[b], lost[b] = _filter_block(
-                lanes, symbols, blocks[b], start, trans, emit, forward, row, predicted, None, faint
-            )
-        if blocks[b, 3] >= 0:
-            forward_out[blocks[b, 3]] = row
-        else:
-            last_rows[blocks[b, 4]] = row[: trans.shape[0]]
-
-
-@fused_kernel
-def backward_blocks(
-    lanes: Lanes,
-    symbols: Ints,
-    blocks: Ints,
-    part: Part,
-    back: Floats,
-    emit: Floats,
-    backward: Floats,
-    backward_out: Floats,
-) -> None:
-    """Take the likelihood of what follows through every block in ``part``, right to left."""
-    width = back.shape[1]
-    row = np.empty(width)
-    weighted = np.empty(width)
-    for b in range(part[0], part[1]):
-        first, last, left, right = blocks[b, 0], blocks[b, 1], blocks[b, 2], blocks[b, 3]
-        if left < 0:
-            continue
-        if right >= 0:
-            row[:] = backward[right]
-        else:
-            row[:] = 1.0
-        for t in range(last - 1, first - 1, -1):
-            likelihood_step(lanes, row, back, emit, symbols[t], weighted)
-        backward_out[left] = row
-
-
-@fused_kernel
-def _add_outer_products(left: Floats, right: Floats, first: int, last: int, total: Floats) -> None:
-    """``total += left[first - 1 : last - 1].T @ right[first : last]``, four rows at a time."""
-    n_states, width = total.shape
-    t = first
-    while t + 4 <= last:
-        for i in range(n_states):
-            a, b, c, d = left[t - 1, i], left[t, i], left[t + 1, i], left[t + 2, i]
-            for j in range(width):
-                total[i, j] += (
-                    a * right[t, j]
-                    + b * right[t + 1, j]
-                    + c * right[t + 2, j]
-                    + d * right[t + 3, j]
-                )
-        t += 4
-    while t < last:
-        for i in range(n_states):
-            a = left[t - 1, i]
-            for j in range(width):
-                total[i, j] += a * right[t, j]
-        t += 1
-
-
-@fused_kernel
-def smooth_blocks(
-    lanes: Lanes,
-    symbols: Ints,
-    blocks: Ints,
-    part: Part,
-    start: Floats,
-    trans: Floats,
-    back: Floats,
-    emit: Floats,
-    forward: Floats,
-    backward: Floats,
-    forward_out: Floats,
-    backward_out: Floats,
-    log_prob: Floats,
-    lost: Ints,
-    weights: Floats,
-    counts: tuple[Floats, Floats, Floats] | None,
-    out: Floats | None,
-    best: Ints | None,
-) -> None:
-    """Forward and backward through every block in ``part``.
-
-    ``counts``, where it is not None, is a tuple of three arrays to add to, with padded
-    columns: expected starts, expected transitions *before* they are multiplied by the
-    transition probabilities, and expected emissions (one row per symbol, the last for the
-    missing), each as often as ``weights``, (S,), says for its sequence.  ``out``, where it is
-    not None, takes the posterior of every symbol, (T, K), and ``best`` the first of its most
-    probable states, (T,).
-    """
-    width = trans.shape[1]
     n_states = trans.shape[0]
-    longest = 0
-    for b in range(part[0], part[1]):
-        longest = max(longest, blocks[b, 1] - blocks[b, 0])
-    # Row 0 is the state before the block, row t - first + 1 the one of symbol t.
-    filtered = np.zeros((longest + 1, width))
-    weighted = np.zeros((longest + 1, width))
-    row = np.empty(width)
-    predicted = np.empty(width)
-    for b in range(part[0], part[1]):
-        block = blocks[b]
-        first, last, left, right = block[0], block[1], block[2], block[3]
-        weight = weights[block[4]]
-        log_prob[b], lost[b] = _filter_block(
-            lanes, symbols, block, start, trans, emit, forward, row, predicted, filtered[1:], 0.0
-        )
-        if right >= 0:
-            forward_out[right] = row
-        if lost[b] >= 0:
-            row[:] = 0.0
-            if left >= 0:
-                backward_out[left] = row
-            continue
-        n = last - first
-        filtered[0] = forward[left] if left >= 0 else start
-        if right >= 0:
-            row[:] = backward[right]
+    first, waits, observed, places = (
+        np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
+        np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
+    )  # fmt: skip
+    initial = np.zeros((GANG, n_states))
+    scales, log_probs = np.zeros(GANG), np.zeros(GANG)
+    factors = np.zeros((0, GANG))
+    for g in range(part[0], part[1]):
+        n = line_up(blocks, gangs[g], np.int64(0), first, waits)
+        if backward:
+            enter_backward(blocks, gangs[g], given, initial, observed, first)
         else:
-            row[:] = 1.0
-        for t in range(n, -1, -1):
-            if t == 0 and left < 0:
-                break
-            total = weigh(lanes, row, filtered, t, predicted)
-            if not total >= SMALLEST:
-                lost[b] = max(first, first + t - 1)
-                break
-            factor = 1.0 / total
-            if t < n:  # the step from t to t + 1, now that its scale is known
-                for k in range(width):
-                    weighted[t + 1, k] *= factor * weight
-            if t == 0:
-                break
-            scale(lanes, predicted, factor)
-            if out is not None:
-                for k in range(n_states):
-                    out[first + t - 1, k] = predicted[k]
-            if best is not None:
-                best[first + t - 1] = np.argmax(predicted[:n_states])
-            if counts is not None:
-                emitted = counts[2][symbols[first + t - 1]]
-                for k in range(width):
-                    emitted[k] += weight * predicted[k]
-            likelihood_step(lanes, row, back, emit, symbols[first + t - 1], weighted[t])
-        if left >= 0:
-            backward_out[left] = row
-        if counts is not None and lost[b] < 0:
-            if left < 0:
-                for k in range(width):  # predicted still holds the first symbol's posterior
-                    counts[0][k] += weight * predicted[k]
-            _add_outer_products(filtered, weighted, 2 if left < 0 else 1, n + 1, counts[1])
+            enter_forward(blocks, gangs[g], start, given, initial, observed)
+        run_gang(
+            symbols, first, 1 - 2 * backward, waits, observed, initial, n, backward, trans, emit,
+            rows, factors, scales, log_probs, places, out, faint,
+        )  # fmt: skip
+        at = (n + backward) % len(rows)
+        for b in range(GANG):
+            block = gangs[g, b]
+            if block < 0:
+                continue
+            joint, sequence = blocks[block, 3 - backward], blocks[block, 4]
+            if not backward:
+                log_prob[block] = log_probs[b]
+                lost[block] = places[b]
+            for k in range(n_states):
+                value = rows[at, b, k] * scales[b]
+                if joint >= 0:
+                    found[joint, k] = value
+                elif len(last_rows):
+                    last_rows[sequence, k] = value

@@ -1,4 +1,4 @@
-"""Single steps of the forward and backward recursions, and how sequences are cut into blocks.
+"""How sequences are cut into blocks, and when two vectors at a joint are the same.
 
 Conventions are those of `cohmm.kernels.chain`.
 """
@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Ints, Lanes, fused_kernel, kernel
-from cohmm.kernels.simd import row_times_matrix, scale, weigh
+from cohmm.kernels.compiled import Floats, Ints, kernel
 
 # A probability below this is treated as lost; logarithms decide what it was.
 SMALLEST = 1e-300
+# Instead of a joint: the sequence ends here, or nothing is known of what is behind the border.
+ENDS = -1
+UNKNOWN = -2
 
 
 @kernel
@@ -44,40 +46,6 @@ def cut_blocks(offsets: Ints, size: int) -> tuple[Ints, Ints]:
             block += 1
             first = last
     return blocks, joints
-
-
-@fused_kernel
-def observe(lanes: Lanes, emit: Floats, symbol: int, predicted: Floats, row: Floats) -> float:
-    """``row = predicted * emit[symbol]``, scaled to sum to one; returns the scale, or 0."""
-    total: float = weigh(lanes, predicted, emit, symbol, row)
-    if not total >= SMALLEST:
-        return 0.0
-    scale(lanes, row, 1.0 / total)
-    return total
-
-
-@fused_kernel
-def filter_step(
-    lanes: Lanes, row: Floats, trans: Floats, emit: Floats, symbol: int, predicted: Floats
-) -> float:
-    """Filter ``row`` one step on, in place; returns the probability of the symbol, or 0."""
-    row_times_matrix(lanes, row, trans, predicted)
-    return observe(lanes, emit, symbol, predicted, row)
-
-
-@fused_kernel
-def likelihood_step(
-    lanes: Lanes, row: Floats, back: Floats, emit: Floats, symbol: int, weighted: Floats
-) -> None:
-    """Take the likelihood ``row`` of what follows one step back, in place.
-
-    ``weighted`` keeps the product of ``row`` and the emission, scaled to sum to one, which
-    the expected transitions need.
-    """
-    total = weigh(lanes, row, emit, symbol, weighted)
-    if total >= SMALLEST:
-        scale(lanes, weighted, 1.0 / total)
-    row_times_matrix(lanes, weighted, back, row)
 
 
 @kernel

@@ -16,9 +16,12 @@ Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 """Whole numbers of some width, or flags."""
 Lanes = tuple[int, ...]
-"""A width that is known when the code is compiled: see `cohmm.kernels.simd`."""
+"""A width that is known when the code is compiled: see `cohmm.kernels.tri_factor`."""
 Part = tuple[int, int]
 """The range of blocks, joints or sequences that a call works on."""
+
+Whole = int | np.int64
+"""A whole number; for a literal 1, unlike ``np.int64(1)``, a kernel is compiled anew."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 

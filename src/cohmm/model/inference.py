@@ -18,8 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels import chain, chain_steps, log_chain, warm_up
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels import chain, chain_steps, log_chain, smoothing
+from cohmm.kernels.compiled import Floats, Ints, Part
+from cohmm.kernels.gang import GANG
+from cohmm.kernels.simd import aligned_zeros
 from cohmm.kernels.threads import run, split
 from cohmm.model import joints
 from cohmm.model.joints import Cut
@@ -85,22 +87,25 @@ def forward(
     """Filter all sequences; memory does not grow with their length unless ``keep``."""
     n = len(offsets) - 1
     cut = Cut.of(offsets, joints.LONG_BLOCK)
-    given, found = _warm_forward(tables, symbols, cut)
+    given = _warm_forward(tables, symbols, cut)
+    found = np.zeros_like(given)
     log_prob = np.empty(len(cut.blocks))
     lost = np.empty(len(cut.blocks), np.int64)
     filtered = np.empty((len(symbols), tables.n_states)) if keep else None
     last = np.empty((n, tables.n_states))
     faint = _faint(tables)
 
-    def blocks(first: int, stop: int) -> None:
-        chain.forward_blocks(
-            tables.lanes, symbols, cut.blocks, (first, stop), tables.start, tables.trans,
-            tables.emit, given, found, log_prob, lost, filtered, last, faint,
+    def blocks(gangs: Ints, first: int, stop: int) -> None:
+        _filter(
+            tables, symbols, cut.blocks, gangs, (first, stop), given, found, log_prob, lost,
+            filtered, last, faint,
         )  # fmt: skip
 
-    run(blocks, cut.parts)
+    run(blocks, [(cut.gangs, *part) for part in cut.parts])
     right_of = cut.right_of
-    joints.settle(range(len(given)), given, found, lambda j: blocks(right_of[j], right_of[j] + 1))
+    joints.settle(
+        range(len(given)), given, found, lambda j: blocks(joints.alone(right_of[j]), 0, 1)
+    )
 
     totals, places = cut.by_sequence(log_prob, lost, n)
     hard = places >= (-1 if _in_logarithms.get() else 0)
@@ -138,17 +143,72 @@ def _faint(tables: Tables) -> float:
     return np.inf if ((trans > 0) & (trans <= 1e-100)).any() else FAINT
 
 
-def _warm_forward(tables: Tables, symbols: Ints, cut: Cut) -> tuple[Floats, Floats]:
+def _filter(
+    tables: Tables,
+    symbols: Ints,
+    blocks: Ints,
+    gangs: Ints,
+    part: Part,
+    given: Floats,
+    found: Floats,
+    log_prob: Floats,
+    lost: Ints,
+    filtered: Floats | None = None,
+    last: Floats | None = None,
+    faint: float = 0.0,
+) -> None:
+    nothing = np.empty((0, tables.n_states))
+    chain.filter_gangs(
+        symbols, blocks, gangs, part, 0, tables.start, tables.trans, tables.emit, given, found,
+        log_prob, lost, nothing if filtered is None else filtered,
+        nothing if last is None else last, faint, aligned_zeros((2, GANG, tables.width)),
+    )  # fmt: skip
+
+
+def _warm_forward(tables: Tables, symbols: Ints, cut: Cut) -> Floats:
     given = np.zeros((len(cut.joints), tables.width))
 
-    def warm(first: int, stop: int) -> None:
-        warm_up.warm_forward(
-            tables.lanes, symbols, cut.joints, (first, stop), tables.start, tables.trans,
-            tables.emit, joints.WARM_UP, joints.TOLERANCE, given,
-        )  # fmt: skip
+    def through(blocks: Ints, gangs: Ints, found: Floats) -> None:
+        ignored, places = np.empty(len(blocks)), np.empty(len(blocks), np.int64)
+        run(
+            lambda *part: _filter(
+                tables, symbols, blocks, gangs, part, given, found, ignored, places
+            ),
+            split(len(gangs), joints.PARTS),
+        )
 
-    run(warm, cut.joint_parts)
-    return given, np.zeros_like(given)
+    joints.warm_up(cut, given, through)
+    return given
+
+
+def _follow(
+    tables: Tables,
+    symbols: Ints,
+    blocks: Ints,
+    gangs: Ints,
+    part: Part,
+    given: Floats,
+    found: Floats,
+) -> None:
+    nothing, unused = np.empty((0, tables.n_states)), np.empty(0)
+    chain.filter_gangs(
+        symbols, blocks, gangs, part, 1, tables.start, tables.back, tables.emit, given, found,
+        unused, np.empty(0, np.int64), nothing, nothing, 0.0,
+        aligned_zeros((2, GANG, tables.width)),
+    )  # fmt: skip
+
+
+def _warm_backward(tables: Tables, symbols: Ints, cut: Cut) -> Floats:
+    given = np.zeros((len(cut.joints), tables.width))
+
+    def through(blocks: Ints, gangs: Ints, found: Floats) -> None:
+        run(
+            lambda *part: _follow(tables, symbols, blocks, gangs, part, given, found),
+            split(len(gangs), joints.PARTS),
+        )
+
+    joints.warm_up(cut, given, through, backward=True)
+    return given
 
 
 def smooth(
@@ -188,63 +248,61 @@ def _smooth_scaled(
 ) -> Smoothed:
     n = len(offsets) - 1
     cut = Cut.of(offsets, joints.SHORT_BLOCK)
-    ahead, ahead_found = _warm_forward(tables, symbols, cut)
-    behind = np.zeros_like(ahead)
-    behind_found = np.zeros_like(ahead)
+    ahead = _warm_forward(tables, symbols, cut)
+    behind = _warm_backward(tables, symbols, cut)
+    ahead_found, behind_found = np.zeros_like(ahead), np.zeros_like(behind)
     log_prob = np.empty(len(cut.blocks))
     lost = np.empty(len(cut.blocks), np.int64)
-    posterior = np.empty((len(symbols), tables.n_states)) if keep else None
-    states = np.zeros(len(symbols), np.int32) if best else None
-    last = np.empty((n, tables.n_states))
-
-    def warm(first: int, stop: int) -> None:
-        warm_up.warm_backward(
-            tables.lanes, symbols, cut.joints, (first, stop), tables.back, tables.emit,
-            joints.WARM_UP, joints.TOLERANCE, behind,
-        )  # fmt: skip
+    posterior = np.empty((len(symbols) if keep else 0, tables.n_states))
+    states = np.zeros(len(symbols) if best else 0, np.int32)
+    space = joints.Space(
+        (cut.longest + 2, GANG, tables.width),
+        (smoothing.STRETCH + 1, GANG, tables.width),
+        (GANG, tables.width),
+    )
 
     def blocks(group: int, first: int, stop: int) -> None:
-        chain.smooth_blocks(
-            tables.lanes, symbols, cut.blocks, (first, stop), tables.start, tables.trans,
+        filtered, rows, gamma = arrays = space.take()
+        starts, transitions, emissions = groups[group]
+        smoothing.smooth_gangs(
+            symbols, cut.blocks, cut.gangs, (first, stop), tables.start, tables.trans,
             tables.back, tables.emit, ahead, behind, ahead_found, behind_found, log_prob, lost,
-            weights, groups[group] if count else None, posterior, states,
+            weights, starts, transitions, emissions, posterior, states, filtered, rows, gamma,
         )  # fmt: skip
+        space.give(arrays)
 
-    def forward_block(first: int, stop: int) -> None:
-        chain.forward_blocks(
-            tables.lanes, symbols, cut.blocks, (first, stop), tables.start, tables.trans,
-            tables.emit, ahead, ahead_found, log_prob, lost, None, last, 0.0,
-        )  # fmt: skip
+    def forward_block(gangs: Ints, first: int, stop: int) -> None:
+        _filter(
+            tables, symbols, cut.blocks, gangs, (first, stop), ahead, ahead_found, log_prob, lost
+        )
 
-    def backward_block(first: int, stop: int) -> None:
-        chain.backward_blocks(
-            tables.lanes, symbols, cut.blocks, (first, stop), tables.back, tables.emit,
-            behind, behind_found,
-        )  # fmt: skip
+    def backward_block(gangs: Ints, first: int, stop: int) -> None:
+        _follow(tables, symbols, cut.blocks, gangs, (first, stop), behind, behind_found)
 
     right_of = cut.right_of
-    run(warm, cut.joint_parts)
-    parts = split(len(cut.blocks), _n_groups(tables) if count else joints.PARTS)
+    parts = split(len(cut.gangs), _n_groups(tables) if count else joints.PARTS)
     for final in (False, True):
-        groups = [_empty_counts(tables) for _ in parts] if count else []
+        groups = [_empty_counts(tables, count) for _ in parts]
         run(blocks, [(group, *part) for group, part in enumerate(parts)])
         if final or not (_any_differ(ahead, ahead_found) or _any_differ(behind, behind_found)):
             break
-        run(forward_block, cut.parts)
+        run(forward_block, [(cut.gangs, *part) for part in cut.parts])
         joints.settle(
             range(len(ahead)),
             ahead,
             ahead_found,
-            lambda j: forward_block(right_of[j], right_of[j] + 1),
+            lambda j: forward_block(joints.alone(right_of[j]), 0, 1),
         )
-        run(backward_block, cut.parts)
+        run(backward_block, [(cut.gangs, *part) for part in cut.parts])
         joints.settle(
-            range(len(behind) - 1, -1, -1), behind, behind_found,
-            lambda j: backward_block(right_of[j] - 1, right_of[j]),
-        )  # fmt: skip
+            range(len(behind) - 1, -1, -1),
+            behind,
+            behind_found,
+            lambda j: backward_block(joints.alone(right_of[j] - 1), 0, 1),
+        )
     totals, places = cut.by_sequence(log_prob, lost, n)
     counts = _sum_counts(tables, groups) if count else None
-    return Smoothed(totals, places, posterior, counts, states)
+    return Smoothed(totals, places, posterior if keep else None, counts, states if best else None)
 
 
 def _any_differ(given: Floats, found: Floats) -> bool:
@@ -255,8 +313,9 @@ def _n_groups(tables: Tables) -> int:
     return max(1, min(GROUPS, GROUP_BYTES // tables.emit.nbytes))
 
 
-def _empty_counts(tables: Tables) -> tuple[Floats, Floats, Floats]:
-    return np.zeros(tables.width), np.zeros_like(tables.trans), np.zeros_like(tables.emit)
+def _empty_counts(tables: Tables, count: bool = True) -> tuple[Floats, Floats, Floats]:
+    n, width = len(tables.emit) if count else 0, tables.width
+    return np.zeros(width), aligned_zeros((width, width)), aligned_zeros((n, width))
 
 
 def _sum_counts(tables: Tables, groups: list[tuple[Floats, Floats, Floats]]) -> Counts:
@@ -268,7 +327,7 @@ def _sum_counts(tables: Tables, groups: list[tuple[Floats, Floats, Floats]]) -> 
     k = tables.n_states
     return Counts(
         starts[:k].copy(),
-        (transitions * tables.trans)[:, :k],
+        transitions[:k, :k] * tables.trans[:, :k],
         np.ascontiguousarray(emissions[:-1, :k].T),
     )
 

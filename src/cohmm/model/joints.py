@@ -4,7 +4,7 @@ What a block must know of its neighbours, the two vectors at each joint, is firs
 short warm-up (a hidden chain forgets) and then *checked*: leaving a block gives the same
 vectors anew, and where the two differ by more than `TOLERANCE` the block is run again, in
 order, from the right one.  So the answer is that of the plain recursion, for chains that never
-forget as well.  Blocks depend on the data alone, never on the number of threads.
+forget as well.  Blocks and gangs depend on the data alone, never on the number of threads.
 """
 
 from __future__ import annotations
@@ -15,13 +15,17 @@ from typing import NamedTuple
 import numpy as np
 
 from cohmm.kernels import chain_steps
+from cohmm.kernels.chain_steps import ENDS, SMALLEST, UNKNOWN
 from cohmm.kernels.compiled import Floats, Ints, Part
+from cohmm.kernels.gang import GANG
+from cohmm.kernels.simd import aligned_zeros
 from cohmm.kernels.threads import split
 
 TOLERANCE = 1e-12
-WARM_UP = 64
+WARM_UP = 32
 LONG_BLOCK = 16384
 SHORT_BLOCK = 2048  # two passes over it should find it in the cache
+SHORTEST_BLOCK = 1024  # shorter ones are not worth their warm-up
 PARTS = 64
 
 
@@ -30,21 +34,26 @@ class Cut(NamedTuple):
 
     blocks: Ints
     joints: Ints
+    gangs: Ints
 
     @classmethod
-    def of(cls, offsets: Ints, size: int) -> Cut:
-        """Blocks of at most ``size`` symbols."""
-        return cls(*chain_steps.cut_blocks(offsets, size))
+    def of(cls, offsets: Ints, longest: int) -> Cut:
+        """Blocks of at most ``longest`` symbols, of a size that fills gangs."""
+        total = int(offsets[-1] - offsets[0])
+        n_gangs = -(-total // (GANG * longest))
+        size = max(min(longest, SHORTEST_BLOCK), -(-total // (GANG * max(n_gangs, 1))))
+        blocks, joints = chain_steps.cut_blocks(offsets, size)
+        return cls(blocks, joints, gangs_of(blocks))
 
     @property
     def parts(self) -> list[Part]:
-        """Ranges of blocks, to be run side by side."""
-        return split(len(self.blocks), PARTS)
+        """Ranges of gangs, to be run side by side."""
+        return split(len(self.gangs), PARTS)
 
     @property
-    def joint_parts(self) -> list[Part]:
-        """Ranges of joints, to be run side by side."""
-        return split(len(self.joints), PARTS) if len(self.joints) else []
+    def longest(self) -> int:
+        """The length of the longest block."""
+        return int((self.blocks[:, 1] - self.blocks[:, 0]).max())
 
     @property
     def right_of(self) -> Ints:
@@ -58,6 +67,91 @@ class Cut(NamedTuple):
         for block in np.flatnonzero(lost >= 0)[::-1]:
             places[self.blocks[block, 4]] = lost[block]
         return totals, places
+
+
+def gangs_of(blocks: Ints) -> Ints:
+    """Numbers of blocks, (gangs, `GANG`), the longest first so that few have to wait; -1 for none.
+
+    >>> gangs_of(np.array([[0, 3], [3, 9], [9, 12]]))
+    array([[ 1,  0,  2, -1, -1, -1, -1, -1]])
+    """
+    order = np.argsort(blocks[:, 0] - blocks[:, 1], kind="stable")
+    gangs = np.full((-(-len(order) // GANG), GANG), -1, np.int64)
+    gangs.ravel()[: len(order)] = order
+    return gangs
+
+
+def alone(block: int) -> Ints:
+    """A gang of one block."""
+    gang = np.full((1, GANG), -1, np.int64)
+    gang[0, 0] = block
+    return gang
+
+
+class Space:
+    """Arrays to work in, given out to threads and taken back."""
+
+    def __init__(self, *shapes: tuple[int, ...]):
+        self.shapes = shapes
+        self.free: list[list[Floats]] = []
+
+    def take(self) -> list[Floats]:
+        """Arrays of the shapes, zeros when they are new."""
+        try:
+            return self.free.pop()
+        except IndexError:
+            return [aligned_zeros(shape) for shape in self.shapes]
+
+    def give(self, arrays: list[Floats]) -> None:
+        """Take arrays back."""
+        self.free.append(arrays)
+
+
+def _same(a: Floats, b: Floats) -> Ints:
+    """Of rows of probabilities, where `chain_steps.differ` finds no difference."""
+    close: Ints = np.all(abs(a - b) <= TOLERANCE * np.maximum(a, b) + SMALLEST, axis=1)
+    return close
+
+
+def warm_up(
+    cut: Cut,
+    given: Floats,
+    through: Callable[[Ints, Ints, Floats], None],
+    *,
+    backward: bool = False,
+    same: Callable[[Floats, Floats], Ints] = _same,
+) -> Ints:
+    """Fill ``given`` for all joints; returns how far back each warm-up began.
+
+    A chain forgets where it started.  Starting further and further back, the warm-up is doubled
+    until two results agree, or until it meets the end of the sequence, where it is exact.
+    ``through(blocks, gangs, found)`` runs blocks and fills the rows of ``found``.
+    """
+    lengths = np.zeros(len(cut.joints), np.int64)
+    pending = np.arange(len(cut.joints))
+    size, previous = WARM_UP, None
+    while len(pending):
+        border, begin, end = cut.joints[pending].T
+        row, none = np.arange(len(pending)), np.full(len(pending), ENDS)
+        if backward:
+            room = end - border
+            last = np.minimum(border + size, end)
+            blocks = np.column_stack([border, last, row, none, none])
+        else:
+            room = border - begin
+            first = np.maximum(border - size, begin)
+            left = np.where(first == begin, ENDS, UNKNOWN)
+            blocks = np.column_stack([first, border, left, row, none])
+        found = np.zeros((len(pending), given.shape[1]))
+        through(blocks, gangs_of(blocks), found)
+        given[pending] = found
+        lengths[pending] = size
+        done = (size >= room) | (size > room // 4)
+        if previous is not None:
+            done |= same(found, previous)
+        pending, previous = pending[~done], found[~done]
+        size *= 2
+    return lengths
 
 
 def settle(

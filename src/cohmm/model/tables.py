@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Lanes
-from cohmm.kernels.simd import lanes_for, pad_columns
+from cohmm.kernels.compiled import Floats
+from cohmm.kernels.simd import aligned_zeros, pad_columns
 
 
 class Tables(NamedTuple):
@@ -17,16 +17,11 @@ class Tables(NamedTuple):
     whose last row is the missing observation's.
     """
 
-    lanes: Lanes
+    n_states: int
     start: Floats
     trans: Floats
     back: Floats
     emit: Floats
-
-    @property
-    def n_states(self) -> int:
-        """K, without the padding."""
-        return len(self.trans)
 
     @property
     def width(self) -> int:
@@ -38,7 +33,7 @@ def probability_tables(startprob: Floats, transmat: Floats, emissionprob: Floats
     """The tables of the scaled recursions."""
     missing = np.ones((1, len(startprob)))
     return Tables(
-        lanes_for(len(startprob)),
+        len(startprob),
         pad_columns(startprob),
         pad_columns(transmat),
         pad_columns(transmat.T),
@@ -48,5 +43,8 @@ def probability_tables(startprob: Floats, transmat: Floats, emissionprob: Floats
 
 def log_tables(tables: Tables) -> Tables:
     """The tables of Viterbi's and of the logarithmic recursions."""
+    logs = [aligned_zeros(table.shape) for table in tables[1:]]
     with np.errstate(divide="ignore"):
-        return Tables(tables.lanes, *(np.log(table) for table in tables[1:]))
+        for table, log_table in zip(tables[1:], logs, strict=True):
+            np.log(table, out=log_table)
+    return Tables(tables.n_states, *logs)
