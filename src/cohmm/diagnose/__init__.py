@@ -1,0 +1,7 @@
+"""Can a fit be trusted: how sure each number is."""
+
+from cohmm.diagnose.standard_errors import Interval as Interval
+from cohmm.diagnose.standard_errors import StandardErrors as StandardErrors
+from cohmm.diagnose.standard_errors import Tables as Tables
+
+__all__ = ["Interval", "StandardErrors", "Tables"]
