@@ -109,7 +109,9 @@ class Kept:
 def _terms(fit: Fit | None, counts: Cooccurrence, volume: str | Volume, summed: bool) -> PairTerms:
     if isinstance(fit, PairFit):
         gone = fit.passes_without_volume > 0
-        return PairTerms(fit.lag_weights, 0.0 if gone else fit.penalty, volume_term(volume), summed)
+        return PairTerms(
+            fit.lag_weights, 0.0 if gone else fit.penalty, volume_term(volume), summed, fit.penalty
+        )
     # What is known was learned with from one lag, as if that were a step of the chain.
     lag = counts.lags[0]
     return PairTerms({lag: 1.0}, 0.0, volume_term("none"), lag != 1)

@@ -56,12 +56,15 @@ class PairTerms:
         The term.
     summed : bool
         Whether lags were summed to one law, which is then no chain's.
+    given : float
+        lambda to begin with, wherever it was taken away later.
     """
 
     weights: Mapping[int, float]
     penalty: float
     volume: Volume
     summed: bool = False
+    given: float = 0.0
 
 
 def pair_errors(

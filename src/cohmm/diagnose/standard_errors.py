@@ -32,6 +32,9 @@ class Tables(NamedTuple):
     emissionprob: Floats
 
 
+TABLES = Tables._fields
+
+
 class Interval(NamedTuple):
     """From where to where each probability may be."""
 
@@ -112,9 +115,7 @@ class StandardErrors:
         >>> throws = Sequences.of([[0, 1, 1, 1]] * 100)
         >>> low, high = sequence_errors(coin, Blocks.of(throws, 400)).interval(.9)
         """
-        if not (isinstance(level, (int, float, np.number)) and 0 < level < 1):
-            raise ValueError(f"level must be between 0 and 1, such as .9, not {shown(level)}")
-        z = float(ndtri((1 + level) / 2))
+        z = float(ndtri((1 + check_level(level)) / 2))
         k = self.model.n_components
         first = (np.zeros(k), np.ones(k)) if self._start is None else self._start.interval(z)
         low, high = (
@@ -125,13 +126,8 @@ class StandardErrors:
 
     def to_frame(self, what: HMMTable, level: float = 0.9) -> Any:
         """`HMM.to_frame` with the columns ``standard_error``, ``low`` and ``high``."""
-        frame = hmm_frame(self.model, what)
-        name = {"start": "startprob", "transitions": "transmat", "emissions": "emissionprob"}[what]
-        low, high = self.interval(level)
-        frame["standard_error"] = getattr(self, name).ravel()
-        frame["low"] = getattr(low, name).ravel()
-        frame["high"] = getattr(high, name).ravel()
-        return frame
+        tables = Tables(self.startprob, self.transmat, self.emissionprob)
+        return errors_frame(self.model, what, tables, self.interval(level))
 
     def __repr__(self) -> str:
         k, n = self.emissionprob.shape
@@ -212,6 +208,23 @@ def check_size(model: HMM) -> None:
             f"{model} has {size:,} transitions and emissions, and standard errors by information "
             f"are for {MOST_PARAMETERS:,} at most: use bootstrap(20, X), or prune rare symbols"
         )
+
+
+def check_level(level: Any) -> float:
+    """A coverage, if it is one."""
+    if not (isinstance(level, (int, float, np.number)) and 0 < level < 1):
+        raise ValueError(f"level must be between 0 and 1, such as .9, not {shown(level)}")
+    return float(level)
+
+
+def errors_frame(model: HMM, what: HMMTable, errors: Tables, interval: Interval) -> Any:
+    """A table of a model in long form, with standard errors and intervals."""
+    frame = hmm_frame(model, what)
+    name = {"start": "startprob", "transitions": "transmat", "emissions": "emissionprob"}[what]
+    frame["standard_error"] = getattr(errors, name).ravel()
+    frame["low"] = getattr(interval.low, name).ravel()
+    frame["high"] = getattr(interval.high, name).ravel()
+    return frame
 
 
 def row_numbers(model: HMM) -> Ints:

@@ -19,7 +19,8 @@ from scipy import linalg
 from cohmm.diagnose.tangent import tangent_covariance
 from cohmm.kernels.compiled import Floats, Ints
 
-RIDGE = 1e-9
+RIDGE = 1e-9  # of the largest eigenvalue: below is rounding
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +97,12 @@ class Uncertain:
         """Means and standard errors, (F,), if those were zero."""
         c, p = self.covariance, self.estimate[self.free]
         inner = c[np.ix_(zero, zero)]
-        inner = inner + RIDGE * np.diag(inner.diagonal() + np.finfo(float).tiny)
-        gain = linalg.solve(inner, c[zero], assume_a="pos", check_finite=False)
+        scale = np.sqrt(np.maximum(inner.diagonal(), TINY))
+        # Of a sandwich, correlations may be singular, or off by rounding.
+        values, vectors = linalg.eigh(inner / scale[:, None] / scale, check_finite=False)
+        kept = values > RIDGE * max(float(values[-1]), TINY)
+        root = (vectors[:, kept] / np.sqrt(values[kept])) / scale[:, None]
+        gain = root @ (root.T @ c[zero])
         variance = c.diagonal() - np.einsum("zf,zf->f", gain, c[zero])
         return p - p[zero] @ gain, np.sqrt(np.maximum(variance, 0.0))
 
