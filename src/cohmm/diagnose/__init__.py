@@ -4,5 +4,6 @@ from cohmm.diagnose.bootstrap import Bootstrap as Bootstrap
 from cohmm.diagnose.standard_errors import Interval as Interval
 from cohmm.diagnose.standard_errors import StandardErrors as StandardErrors
 from cohmm.diagnose.standard_errors import Tables as Tables
+from cohmm.diagnose.topic_errors import TopicErrors as TopicErrors
 
-__all__ = ["Bootstrap", "Interval", "StandardErrors", "Tables"]
+__all__ = ["Bootstrap", "Interval", "StandardErrors", "Tables", "TopicErrors"]
