@@ -27,6 +27,7 @@ def quick(name: str) -> str:
         ("big_text.py", ["| --memory 4GB |", "| --workers 2 |"]),
         ("engines.py", ["| local | E-step on 2e+04 | 8 |", "| dask | pass over 200 articles"]),
         ("long_line.py", ["| decode --algorithm map | 2 |"]),
+        ("coverage.py", ["| 2 | refined |", "| 2 | pairs, lags 1 to 3 |"]),
         ("climbs.py", ["| 5 | 3 | 2 | 1e+04 | 0 |", "| 8 | 3 | 1 | 1e+04 | 0 |"]),
         ("inference.py", ["| Viterbi | deeptime |", "| forward (log-likelihood) | hmmlearn |"]),
         ("labels.py", ["| quick | 3 | HTMM |", "| quick | 3 | LDA tomotopy |"]),

@@ -18,6 +18,7 @@ from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
 from cohmm.distributed.partitions import Partitions
 from cohmm.estimators.over_partitions import segments, shares
+from cohmm.estimators.topic_certainty import TopicCertainty
 from cohmm.estimators.topic_exports import TopicExports
 from cohmm.estimators.topic_growth import TopicGrowth
 from cohmm.estimators.topic_steering import TopicSteering
@@ -54,6 +55,7 @@ class HTMM(
     TopicSteering,
     TopicGrowth,
     TopicExports,
+    TopicCertainty,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]

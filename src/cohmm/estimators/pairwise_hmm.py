@@ -12,9 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cohmm.data.sequence_parts import SequenceParts, encoded_parts
 from cohmm.data.sequences import Sequences
+from cohmm.diagnose.kept import Kept
 from cohmm.distributed.partitions import Partitions
 from cohmm.estimators.answers import Answers, lengths_of
 from cohmm.estimators.by_hand import ByHand
+from cohmm.estimators.certainty import Certainty
 from cohmm.evidence.counting import count_pairs
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.fit import Fit, Progress
@@ -43,7 +45,7 @@ class Monitor:
     tol: float
 
 
-class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore[misc]
+class PairwiseHMM(ByHand, Answers, Certainty, DensityMixin, BaseEstimator):  # type: ignore[misc]
     """A hidden Markov model learned from pairwise co-occurrences.
 
     Counting takes one pass over the data; learning then costs the same for any length.  The
@@ -269,6 +271,7 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
         weights: Any = None,
     ) -> PairwiseHMM:
         check_choice(("error", "missing", "rare"), unseen=self.unseen)
+        known = self._known(states)
         fit = pairwise(
             data,
             self.n_components if start is None else start.n_components,
@@ -277,7 +280,7 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
             volume=self.volume,
             penalty=self.penalty,
             weights=weights,
-            known=self._known(states),
+            known=known,
             max_iter=self.max_iter if self.n_iter is None else self.n_iter,
             tol=self.tol,
             n_init=self.n_init,
@@ -293,6 +296,15 @@ class PairwiseHMM(ByHand, Answers, DensityMixin, BaseEstimator):  # type: ignore
         # Together, and last: a fit that fails leaves what was there.
         self.counts_, self.pair_fit_, self.fit_ = fit.counts, fit.pairs, fit.last
         self._model, self._set_since = fit.model, {}
+        self._kept = Kept.of(
+            data if fit.refined or fit.pairs is None else fit.counts,
+            fit.model,
+            fit.last,
+            known=known,
+            weights=weights,
+            volume=self.volume,
+            summed=self.combine == "summed",
+        )
         self.n_features_in_ = 1
         if not fit.converged:
             warn(_not_converged(fit, self.n_iter or self.max_iter), ConvergenceWarning)

@@ -203,8 +203,14 @@ def corpus_transitions(documents: Data, topics: Topics, weights: Floats | None) 
     A topic that next to no word has goes on as in a document like the corpus.
     """
     moves = PRIOR_MOVES * sticky_transitions(topics.prevalence, topics.switch)
-    moves = moves + documents.map_sum(_moves, topics, weights)
+    moves = moves + expected_moves(documents, topics, weights)
     return np.asarray(moves / moves.sum(axis=1, keepdims=True))
+
+
+def expected_moves(documents: Data, topics: Topics, weights: Floats | None) -> Floats:
+    """How often words are expected to go from which topic to which, (K, K)."""
+    moves: Floats = documents.map_sum(_moves, topics, weights)
+    return moves
 
 
 def _moves(documents: Documents, topics: Topics, weights: Floats | None) -> Floats:

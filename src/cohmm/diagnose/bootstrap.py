@@ -1,0 +1,258 @@
+"""The bootstrap: the model is learned again from data drawn anew, many times.
+
+Sequences are drawn with replacement.  Few long ones are cut into blocks, which are drawn instead.
+Where no data is at hand the model draws it (the parametric bootstrap).  Every fit starts from the
+model, and its states are matched to the model's.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from cohmm.data.sequences import Sequences
+from cohmm.data.values import shown
+from cohmm.diagnose.standard_errors import TABLES, Interval, Tables, check_level, errors_frame
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.threads import n_threads, threads
+from cohmm.learn.finish import prevalence_of
+from cohmm.model.hmm import HMM
+from cohmm.model.hmm_frames import HMMTable
+from cohmm.model.sampling import generator
+
+FEW = 20  # sequences: fewer are cut into blocks
+SHORTEST = 50  # symbols of a block
+MOST_DRAWN = 10**8  # symbols that a model draws in place of the data
+NEAR = 0.2  # total variation: a state that is farther off has not come back
+
+Refit = Callable[[Sequences, Floats | None, int], HMM]
+"""Learns from sequences, each of which counts so often, with a seed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """What became of a model in data drawn anew.
+
+    Parameters
+    ----------
+    startprob, transmat, emissionprob : arrays
+        Standard deviations over the fits, (K,), (K, K) and (K, N); NaN where blocks of one
+        sequence do not say how sequences begin.
+    stability : array, (K,)
+        How often each state came back: emissions within ``threshold`` of the model's.
+    model : HMM
+        What they are of.
+    models : tuple of HMM
+        One per fit, states in the order of the model's.
+    resampled : str
+        What was drawn: "sequences", "blocks" or "the model's own draws".
+    threshold : array, (K,)
+        Total variation below which a state has come back.
+    notes : tuple of str
+        What to know before this is relied on.
+    """
+
+    startprob: Floats
+    transmat: Floats
+    emissionprob: Floats
+    stability: Floats
+    model: HMM
+    models: tuple[HMM, ...] = field(repr=False)
+    resampled: str
+    threshold: Floats
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        model: HMM,
+        models: list[HMM],
+        resampled: str,
+        notes: tuple[str, ...],
+        threshold: float | None = None,
+    ) -> Bootstrap:
+        """Put together, states matched."""
+        matched = tuple(one.align_to(model) for one in models)
+        near = nearness(model) if threshold is None else np.full(model.n_components, threshold)
+        off = np.array(
+            [np.abs(one.emissionprob - model.emissionprob).sum(axis=1) / 2 for one in matched]
+        )
+        spread = Tables(*(np.std([getattr(m, t) for m in matched], axis=0) for t in TABLES))
+        if resampled == "blocks":
+            spread = spread._replace(startprob=np.full(model.n_components, np.nan))
+        stability = (off <= near).mean(axis=0)
+        return cls(*spread, stability, model, matched, resampled, near, notes)
+
+    def interval(self, level: float = 0.9) -> Interval:
+        """Percentiles of the fits: ``(low, high)``, three arrays each."""
+        z = check_level(level)
+        low, high = (
+            Tables(*(np.quantile([getattr(m, t) for m in self.models], q, axis=0) for t in TABLES))
+            for q in ((1 - z) / 2, (1 + z) / 2)
+        )
+        if self.resampled == "blocks":
+            k = self.model.n_components
+            low, high = low._replace(startprob=np.zeros(k)), high._replace(startprob=np.ones(k))
+        return Interval(low, high)
+
+    def to_frame(self, what: HMMTable, level: float = 0.9) -> Any:
+        """`HMM.to_frame` with the columns ``standard_error``, ``low`` and ``high``."""
+        return errors_frame(self.model, what, Tables(*self._spread()), self.interval(level))
+
+    def _spread(self) -> tuple[Floats, Floats, Floats]:
+        return self.startprob, self.transmat, self.emissionprob
+
+    def __repr__(self) -> str:
+        return f"Bootstrap({len(self.models)} fits of {self.resampled}, {self.model})"
+
+
+def nearness(model: HMM) -> Floats:
+    """How far each state may be off to be the same, (K,): half the way to the nearest other."""
+    if model.n_components == 1:
+        return np.array([NEAR])
+    apart = cdist(model.emissionprob, model.emissionprob, "cityblock") / 2
+    np.fill_diagonal(apart, np.inf)
+    return np.asarray(np.minimum(apart.min(axis=1) / 2, NEAR))
+
+
+def bootstrap(
+    model: HMM,
+    refit: Refit,
+    n_fits: int,
+    data: Sequences | None = None,
+    *,
+    lengths: Ints | None = None,
+    total: float = 0.0,
+    threshold: float | None = None,
+    random_state: Any = None,
+    callback: Callable[[int, int], None] | None = None,
+) -> Bootstrap:
+    """Learn again from ``data`` drawn anew, ``n_fits`` times.
+
+    Parameters
+    ----------
+    model : HMM
+        Learned from the data.
+    refit : function
+        Learns from sequences, their weights and a seed; with blocks, what it says of starts is not
+        used.
+    n_fits : int
+        How often.
+    data : Sequences, optional
+        What to draw from; else the model draws ``total`` symbols in sequences of ``lengths``.
+    threshold : float, optional
+        Total variation within which a state has come back; default: half the way to the nearest
+        other state, and .2 at most.
+    random_state : int, optional
+        Seed: the same gives the same result, for any number of threads.
+    callback : function, optional
+        Called with the number of fits made, and ``n_fits``.
+
+    >>> from cohmm.learn import refine
+    >>> truth = HMM([.5, .5], [[.9, .1], [.1, .9]], [[.5, .5, 0], [0, .5, .5]])
+    >>> data = Sequences.of(truth.sample(4000, random_state=0)[0], [100] * 40)
+    >>> again = bootstrap(
+    ...     truth, lambda data, weights, seed: refine(truth, data, weights=weights).model, 5, data,
+    ...     random_state=0)
+    >>> again.stability.tolist()
+    [1.0, 1.0]
+    """
+    n = _checked_number(n_fits)
+    if threshold is not None and not 0 < threshold <= 1:
+        raise ValueError(f"threshold is a total variation, above 0 and up to 1, not {threshold}")
+    seeds = generator(random_state).integers(0, 2**31, n).tolist()
+    notes: tuple[str, ...] = ()
+    resampled = "sequences"
+    draw: Callable[[np.random.Generator], tuple[Sequences, Floats | None]]
+    if data is None:
+        resampled = "the model's own draws"
+        notes = ("the model drew the data anew: that it is the right kind of model is assumed",)
+        draw = _from_model(model, lengths, total)
+    else:
+        if len(data) < FEW:
+            data, resampled = cut(data), "blocks"
+            notes = (
+                f"few sequences: {len(data):,} blocks of them were drawn, and how sequences begin "
+                "is not determined",
+            )
+        draw = _from_data(data)
+
+    def one(seed: int) -> HMM:
+        with threads(1):
+            drawn, weights = draw(np.random.default_rng(seed))
+            return refit(drawn, weights, seed)
+
+    models = _in_parallel(one, seeds, callback)
+    return Bootstrap.of(model, models, resampled, notes, threshold)
+
+
+def cut(data: Sequences) -> Sequences:
+    """The same symbols in more sequences, of about the root of all in length."""
+    size = max(SHORTEST, int(np.sqrt(data.n_observations)))
+    cuts = [
+        np.linspace(begin, end, max((end - begin) // size, 1) + 1).astype(np.int64)[:-1]
+        for begin, end in zip(data.offsets[:-1].tolist(), data.offsets[1:].tolist(), strict=True)
+    ]
+    offsets = np.append(np.concatenate(cuts), data.n_observations)
+    return Sequences(data.symbols, offsets, data.n_symbols, data.vocabulary)
+
+
+def _from_data(data: Sequences) -> Callable[[np.random.Generator], tuple[Sequences, Floats]]:
+    share = np.full(len(data), 1 / len(data))
+    return lambda rng: (data, rng.multinomial(len(data), share).astype(np.float64))
+
+
+def _from_model(
+    model: HMM, lengths: Ints | None, total: float
+) -> Callable[[np.random.Generator], tuple[Sequences, None]]:
+    if total > MOST_DRAWN:
+        raise ValueError(
+            f"the model was learned from {total:,.0f} symbols, and {MOST_DRAWN:,} are drawn at "
+            "most: give data to draw from, bootstrap(100, X, lengths)"
+        )
+    if lengths is None or not len(lengths):
+        raise ValueError("there is neither data nor its lengths: give X")
+    sizes = lengths[lengths > 0]
+
+    def draw(rng: np.random.Generator) -> tuple[Sequences, None]:
+        drawn = rng.choice(sizes, max(round(total / float(sizes.mean())), 1))
+        first = model.startprob if len(drawn) > 1 else prevalence_of(model)
+        plain = HMM(first, model.transmat, model.emissionprob)
+        symbols = np.concatenate([plain.sample(int(size), rng)[0] for size in drawn])
+        offsets = np.concatenate([[0], np.cumsum(drawn)])
+        return Sequences(symbols, offsets, model.n_symbols, model.vocabulary), None
+
+    return draw
+
+
+def _in_parallel(
+    task: Callable[[int], HMM], seeds: list[int], callback: Callable[[int, int], None] | None
+) -> list[HMM]:
+    """A fit per seed, on threads of their own: kernels let go of the interpreter's lock."""
+    models = []
+    with warnings.catch_warnings(), ThreadPoolExecutor(n_threads()) as pool:
+        warnings.simplefilter("ignore")  # what was to be said was said when the model was learned
+        under_way = [pool.submit(copy_context().run, task, seed) for seed in seeds]
+        try:
+            for future in under_way:
+                models.append(future.result())
+                if callback is not None:
+                    callback(len(models), len(seeds))
+        finally:
+            for future in under_way:
+                future.cancel()
+    return models
+
+
+def _checked_number(n: Any) -> int:
+    whole = isinstance(n, (int, np.integer)) and not isinstance(n, bool)
+    if not whole or n < 2:
+        raise ValueError(f"the number of fits must be a whole number from 2, not {shown(n)}")
+    return int(n)

@@ -1,0 +1,191 @@
+"""How sure the words and transitions of topics are: a jackknife over groups of documents.
+
+Documents are dealt into groups.  One pass gives what each group expects to have happened; without
+one group after the other, the counts give other topics,
+
+    Var = (G - 1) / G  sum_g (topics without g - their mean)^2
+
+Words of one document vary together, and this counts documents, not words.  What it does not see is
+how far off the topics are on the whole: they are not those of maximum likelihood.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from cohmm.data.documents import Documents
+from cohmm.diagnose.standard_errors import check_level
+from cohmm.kernels.compiled import Floats
+from cohmm.learn.options import check_whole
+from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.sticky_em import (
+    PRIOR_MOVES,
+    SMOOTHING,
+    Topics,
+    checked_weights,
+    expected_counts,
+    expected_moves,
+    sticky_transitions,
+)
+
+GROUPS = 20
+NOTE = (
+    "how much topics vary with the documents, not how far off they are on the whole: transitions "
+    "of a topic to itself most of all (see the results)"
+)
+
+
+class TopicTables(NamedTuple):
+    """Three arrays, as topics have them."""
+
+    components: Floats
+    transitions: Floats
+    prevalence: Floats
+
+
+class TopicInterval(NamedTuple):
+    """From where to where each probability may be."""
+
+    low: TopicTables
+    high: TopicTables
+
+
+class WordInterval(NamedTuple):
+    """A word of a topic, its probability, and from where to where that may be."""
+
+    word: str
+    probability: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class TopicErrors:
+    """How sure the numbers of topics are.
+
+    Parameters
+    ----------
+    components, transitions, prevalence : arrays
+        Standard errors, (K, V), (K, K) and (K,).
+    fit : HTMMFit
+        What they are of.
+    n_groups : int
+        Groups of documents that were left out in turn.
+    notes : tuple of str
+        What to know before they are relied on.
+    """
+
+    components: Floats
+    transitions: Floats
+    prevalence: Floats
+    fit: HTMMFit
+    n_groups: int
+    notes: tuple[str, ...] = (NOTE,)
+
+    def interval(self, level: float = 0.9) -> TopicInterval:
+        """Where each probability lies, with this coverage: ``(low, high)``, three arrays each."""
+        t = float(stdtrit(self.n_groups - 1, (1 + check_level(level)) / 2))
+        pairs = [(getattr(self.fit, name), t * getattr(self, name)) for name in TopicTables._fields]
+        return TopicInterval(
+            TopicTables(*(np.maximum(p - half, 0.0) for p, half in pairs)),
+            TopicTables(*(np.minimum(p + half, 1.0) for p, half in pairs)),
+        )
+
+    def top_words(self, n: int = 10, level: float = 0.9) -> list[list[WordInterval]]:
+        """The ``n`` most probable words of every topic, with intervals."""
+        low, high = self.interval(level)
+        words = self.fit.vocabulary
+        return [
+            [
+                WordInterval(
+                    words[w],
+                    float(row[w]),
+                    float(low.components[k, w]),
+                    float(high.components[k, w]),
+                )
+                for w in np.argsort(-row, kind="stable")[:n]
+            ]
+            for k, row in enumerate(self.fit.components)
+        ]
+
+    def __repr__(self) -> str:
+        k, v = self.components.shape
+        return f"TopicErrors({k} topics, {v:,} words, from {self.n_groups} groups of documents)"
+
+
+def topic_errors(
+    fit: HTMMFit, documents: Documents, weights: Any = None, *, n_groups: int = GROUPS
+) -> TopicErrors:
+    """How sure the topics of ``fit`` are, learned from ``documents``.
+
+    Parameters
+    ----------
+    weights : array, (D,), optional
+        One weight per document.
+    n_groups : int
+        Groups of documents; with fewer documents, each is a group.
+
+    >>> from cohmm.datasets.synthetic_topics import sample_htmm
+    >>> from cohmm.learn import htmm
+    >>> sample = sample_htmm(200, n_components=3, n_words=60, random_state=0)
+    >>> errors = topic_errors(htmm(sample.documents, 3, random_state=0), sample.documents)
+    >>> errors
+    TopicErrors(3 topics, 60 words, from 20 groups of documents)
+    >>> low, high = errors.interval(.9)
+    >>> bool((low.components <= high.components).all())
+    True
+    """
+    check_whole(2, n_groups=n_groups)
+    weighing = checked_weights(documents, weights)
+    there = np.arange(len(documents)) if weighing is None else np.flatnonzero(weighing)
+    n = min(n_groups, len(there))
+    if n < 2:
+        raise ValueError("one document says nothing of how topics vary: give several")
+    topics = Topics.of(fit.components.T, fit.prevalence, fit.switch, fit.prior)
+    words, moves = [], []
+    for group in range(n):
+        chosen = there[group::n]
+        part = documents.select(chosen)
+        own = None if weighing is None else weighing[chosen]
+        words.append(expected_counts(part, topics, own).words.T.astype(np.float32))
+        moves.append(expected_moves(part, topics, own))
+    all_words, all_moves = np.sum(words, axis=0, dtype=np.float64), np.sum(moves, axis=0)
+    prior = PRIOR_MOVES * sticky_transitions(fit.prevalence, fit.switch)
+    spread = [_Spread() for _ in range(3)]
+    for own_words, own_moves in zip(words, moves, strict=True):
+        left = all_words - own_words
+        spread[0].add(_by_rows(left + SMOOTHING))
+        spread[1].add(_by_rows(all_moves - own_moves + prior))
+        spread[2].add(left.sum(axis=1) / left.sum())
+    components, transitions, prevalence = (one.jackknife() for one in spread)
+    return TopicErrors(components, transitions, prevalence, fit, n)
+
+
+class _Spread:
+    """Sums of what is left as groups are left out."""
+
+    def __init__(self) -> None:
+        self.n, self.first, self.total, self.squares = 0, np.zeros(0), np.zeros(0), np.zeros(0)
+
+    def add(self, value: Floats) -> None:
+        if self.n == 0:  # differences to the first: squares of probabilities would cancel
+            self.first = value
+            self.total, self.squares = np.zeros_like(value), np.zeros_like(value)
+        change = value - self.first
+        self.n, self.total, self.squares = (
+            self.n + 1,
+            self.total + change,
+            self.squares + change**2,
+        )
+
+    def jackknife(self) -> Floats:
+        n = self.n
+        return np.sqrt(np.maximum((n - 1) / n * (self.squares - self.total**2 / n), 0.0))
+
+
+def _by_rows(table: Floats) -> Floats:
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
