@@ -35,7 +35,7 @@ def anchor_free(basis: Floats, frequency: Floats, tol: float = 1e-4) -> Floats:
     k = basis.shape[1]
     q = np.linalg.inv(basis[_extreme_rows(basis / np.sqrt(frequency)[:, None])])
     q /= basis.sum(axis=0) @ q
-    program = _Program(basis)
+    program = Program(basis)
     volume = -np.inf
     for _ in range(max(3, PASSES // k)):
         for column in range(k):
@@ -59,7 +59,7 @@ def _extreme_rows(rows: Floats) -> list[int]:
     return chosen
 
 
-class _Program:
+class Program:
     """{q : B q >= 0, (1'B) q = 1}, with the rows that matter: a cutting-plane method.
 
     Most rows of B q >= 0 are never tight.  The program starts with a few, and rows that a
@@ -93,10 +93,11 @@ class _Program:
 
     def farthest(self, direction: Floats) -> Floats:
         """The q with the largest |direction' q|."""
-        ends = [self._maximise(direction), self._maximise(-direction)]
+        ends = [self.maximise(direction), self.maximise(-direction)]
         return max(ends, key=lambda q: abs(float(direction @ q)))
 
-    def _maximise(self, direction: Floats) -> Floats:
+    def maximise(self, direction: Floats) -> Floats:
+        """The q with the largest direction' q; HiGHS holds the constraints to about 1e-7."""
         self.solver.changeColsCost(len(self.columns), self.columns, -direction)
         while True:
             self.solver.run()
