@@ -7,9 +7,9 @@
 Exact emissions M of N = 5K symbols, of four kinds: with an anchor for every state; scattered by
 construction (for every two states, symbols that one of them seldom emits, and all others never);
 with random zeros, half of all; and dense.  For K = 3 and 5, all corners of the dual cone are
-enumerated (by the benchmark, not by the library) and say what is true; for K = 10 the kind does, and
-of random zeros the truth is whether AnchorFree gives M back from its span.  Every refutation is
-checked: M x >= 0, 1'x = 1, |x| > 1.
+enumerated (by the benchmark, not by the library) and say what is true; for K = 10 the kind
+does, and of random zeros the truth is whether AnchorFree gives M back from its span.  Every
+refutation is checked: M x >= 0, 1'x = 1, |x| > 1.
 """
 
 from __future__ import annotations

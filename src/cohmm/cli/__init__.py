@@ -13,6 +13,7 @@ from cohmm.cli.compare import compare
 from cohmm.cli.count import count
 from cohmm.cli.decode import decode
 from cohmm.cli.demo import demo
+from cohmm.cli.diagnose import diagnose
 from cohmm.cli.fit import fit
 from cohmm.cli.program import Program, prepare_streams
 from cohmm.cli.report import report
@@ -26,7 +27,20 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     cls=Program, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
 )
-for command in (demo, count, fit, score, decode, sample, topics, compare, report, reproduce):
+COMMANDS = (
+    demo,
+    count,
+    fit,
+    score,
+    decode,
+    sample,
+    topics,
+    compare,
+    diagnose,
+    report,
+    reproduce,
+)
+for command in COMMANDS:
     app.command()(command)
 
 

@@ -323,24 +323,23 @@ def _p_values(residuals: dict[str, Floats], signs: Floats) -> tuple[float, dict[
 def _ranks(values: Floats, signs: Floats, square: bool) -> Floats:
     """The p-values of two statistics under every flip, (2, 1 + flips).
 
-    The sum of all squares, each over its variance, finds what is spread; the largest singular
-    value of pairs, or the largest cell of triples, what is not.
+    The sum of all squares finds what is spread; the largest singular value of pairs, or the largest
+    cell of triples, what is not.  Cells of triples are divided by their deviation; pairs were
+    whitened, and no direction outside is singled out.
     """
-    spread = np.sqrt((values**2).sum(axis=0))
     total = signs @ values
     if square:
         side = int(np.sqrt(values.shape[1]))
         matrices = total.reshape(len(signs), side, side)
-        grams = matrices @ matrices.transpose(0, 2, 1)
-        largest = np.linalg.eigvalsh(grams)[:, -1]
-    scaled = np.divide(total, spread, out=np.zeros_like(total), where=spread > 0)
-    if not square:
-        largest = np.abs(scaled).max(axis=1)
-    statistics = np.vstack([(scaled**2).sum(axis=1), largest])
-    greater = [np.sort(row) for row in statistics]
+        largest = np.linalg.eigvalsh(matrices @ matrices.transpose(0, 2, 1))[:, -1]
+    else:
+        spread = np.sqrt((values**2).sum(axis=0))
+        total = np.divide(total, spread, out=np.zeros_like(total), where=spread > 0)
+        largest = np.abs(total).max(axis=1)
+    statistics = np.vstack([(total**2).sum(axis=1), largest])
     return np.array(
         [
-            1 - np.searchsorted(ordered, row * (1 - 1e-12), side="left") / len(row)
-            for ordered, row in zip(greater, statistics, strict=True)
+            1 - np.searchsorted(np.sort(row), row * (1 - 1e-12), side="left") / len(row)
+            for row in statistics
         ]
     )

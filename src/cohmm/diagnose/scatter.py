@@ -97,10 +97,13 @@ class Scatter:
     def __str__(self) -> str:
         k = self.n_components
         few = np.flatnonzero(self.ranks < k - 1)
-        if self.verdict == "separable":
-            return "separable: every state has a symbol of its own"
-        if self.verdict == "scattered":
-            return "sufficiently scattered: all corners of the dual cone were looked at"
+        if self.verdict in ("separable", "scattered"):
+            why = (
+                "separable, every state has a symbol of its own"
+                if self.verdict == "separable"
+                else "sufficiently scattered, by all corners of the dual cone"
+            )
+            return why if self.thresholds is None else f"not refuted: with zeros as found, {why}"
         if self.verdict == "not refuted":
             return f"not refuted in {self.tries} tries of linear programs"
         x = " ".join(f"{value:.3g}" for value in self.direction) if k <= 6 else ""  # type: ignore[union-attr]
@@ -144,7 +147,7 @@ def scatter(
         P(symbol | state), one row per state.
     thresholds : array, (K, N), optional
         Below which an emission counts as zero: an estimate has no zeros of its own (see
-        `cohmm.diagnose.zeros_in_noise`); default: zero alone.
+        `cohmm.diagnose.zeros_in_noise.zeros_in_noise`); default: zero alone.
     tries : int
         Starts of linear programs, where corners are too many to be enumerated.
     random_state : int, optional

@@ -63,12 +63,14 @@ def spectrum(law: PairLaw, n_pairs: float, most: int) -> Spectrum:
     whitened, scale = _whitened(law, symbols)
     n, known = len(symbols), scale / np.linalg.norm(scale)
     noise: _Noise = _Edge(n, n_pairs)
-    if n <= LARGEST_DENSE:
+    if n <= MOST_SIMULATED:
         apart = _apart(_dense(whitened), known)
         vectors, values, _ = np.linalg.svd(np.hstack([apart, apart.T]), full_matrices=False)
-        values = values[: n - 1]
-        if n <= MOST_SIMULATED:
-            noise = _Simulated(_dense(whitened), scale, n_pairs, vectors)
+        values, noise = values[: n - 1], _Simulated(_dense(whitened), scale, n_pairs, vectors)
+    elif n <= LARGEST_DENSE:
+        apart = _apart(_dense(whitened), known)
+        squares = np.linalg.eigvalsh(apart @ apart.T + apart.T @ apart)
+        values = np.sqrt(np.maximum(squares[:0:-1], 0.0))
     elif (wanted := min(most, n) - 1) > 0:
         values, _ = _largest_pairs([whitened], wanted, known, on_both_sides=True)
     else:
