@@ -20,6 +20,7 @@ from cohmm.cli.report import report
 from cohmm.cli.reproduce import reproduce
 from cohmm.cli.sample import sample
 from cohmm.cli.score import score
+from cohmm.cli.select import select
 from cohmm.cli.topics import topics
 
 __all__ = ["app", "main"]
@@ -37,6 +38,7 @@ COMMANDS = (
     topics,
     compare,
     diagnose,
+    select,
     report,
     reproduce,
 )
