@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 
@@ -237,3 +237,27 @@ def pair_probability(model: HMM, stationary: np.ndarray, lag: int) -> np.ndarray
                     weight * model.emissionprob[path[0], a] * model.emissionprob[path[-1], b]
                 )
     return law
+
+
+def corners_of_the_dual(emissionprob: np.ndarray) -> list[np.ndarray]:
+    """All corners of {x : M x >= 0, 1'x = 1}, one set of K - 1 rows after another."""
+    m = np.array([row / row.max() for row in emissionprob.T if row.max() > 0])
+    k = m.shape[1]
+    corners = []
+    for rows in combinations(range(len(m)), k - 1):
+        values, vectors = np.linalg.svd(m[list(rows)])[1:]
+        x = vectors[-1]
+        if values[-1] < 1e-10 or abs(x.sum()) < 1e-12:
+            continue
+        x = x / x.sum()
+        if (m @ x >= -1e-9 * np.abs(x).max()).all():
+            corners.append(x)
+    return corners
+
+
+def is_scattered(emissionprob: np.ndarray) -> bool:
+    """Definition 1 of the paper, by all corners: none is longer than 1, nor as long but e_k."""
+    return all(
+        x @ x < 1 - 1e-7 or (x @ x < 1 + 1e-7 and x.max() > 1 - 1e-6)
+        for x in corners_of_the_dual(emissionprob)
+    )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cohmm.data.documents import Documents
     from cohmm.data.sequences import Sequences
     from cohmm.data.text import TextWarning, read_documents
+    from cohmm.diagnose.selection import select
     from cohmm.estimators.folds import SequenceKFold
     from cohmm.estimators.hidden_topics import HTMM
     from cohmm.estimators.pairwise_hmm import PairwiseHMM
@@ -48,6 +49,7 @@ __all__ = [
     "count_triples",
     "count_windows",
     "read_documents",
+    "select",
     "threads",
 ]
 
@@ -55,6 +57,7 @@ _HOMES = {
     "cohmm.data.documents": ("Documents",),
     "cohmm.data.sequences": ("Sequences",),
     "cohmm.data.text": ("TextWarning", "read_documents"),
+    "cohmm.diagnose.selection": ("select",),
     "cohmm.estimators.folds": ("SequenceKFold",),
     "cohmm.estimators.hidden_topics": ("HTMM",),
     "cohmm.estimators.pairwise_hmm": ("PairwiseHMM",),

@@ -13,12 +13,14 @@ from cohmm.cli.compare import compare
 from cohmm.cli.count import count
 from cohmm.cli.decode import decode
 from cohmm.cli.demo import demo
+from cohmm.cli.diagnose import diagnose
 from cohmm.cli.fit import fit
 from cohmm.cli.program import Program, prepare_streams
 from cohmm.cli.report import report
 from cohmm.cli.reproduce import reproduce
 from cohmm.cli.sample import sample
 from cohmm.cli.score import score
+from cohmm.cli.select import select
 from cohmm.cli.topics import topics
 
 __all__ = ["app", "main"]
@@ -26,7 +28,21 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     cls=Program, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
 )
-for command in (demo, count, fit, score, decode, sample, topics, compare, report, reproduce):
+COMMANDS = (
+    demo,
+    count,
+    fit,
+    score,
+    decode,
+    sample,
+    topics,
+    compare,
+    diagnose,
+    select,
+    report,
+    reproduce,
+)
+for command in COMMANDS:
     app.command()(command)
 
 

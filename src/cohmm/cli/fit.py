@@ -134,7 +134,7 @@ def fit(
                 else Files(inputs, layout, integers, readable and refine is not False, memory)
                 if client is None
                 else on_workers(inputs, layout, integers, client),
-                _states(states),
+                states_of(states),
                 lags=wanted,
                 penalty=None if penalty is None else _number_or_auto("--penalty", penalty),
                 max_iter=max_iter,
@@ -223,7 +223,8 @@ def load_counts(paths: list[str], lags: tuple[int, ...] | None) -> Cooccurrence:
     return replace(counts, counts={lag: counts[lag] for lag in sorted(set(lags))})
 
 
-def _states(text: str) -> Any:
+def states_of(text: str) -> Any:
+    """A number of states as it is written on the command line, or auto."""
     if text == "auto":
         return "auto"
     if not options.WHOLE.fullmatch(text):

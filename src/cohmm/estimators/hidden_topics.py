@@ -17,6 +17,7 @@ from cohmm.data.documents import Documents
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
 from cohmm.distributed.partitions import Partitions
+from cohmm.estimators.diagnosing import DiagnosingTopics
 from cohmm.estimators.over_partitions import segments, shares
 from cohmm.estimators.topic_certainty import TopicCertainty
 from cohmm.estimators.topic_exports import TopicExports
@@ -56,6 +57,7 @@ class HTMM(
     TopicGrowth,
     TopicExports,
     TopicCertainty,
+    DiagnosingTopics,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]

@@ -17,6 +17,7 @@ from cohmm.distributed.partitions import Partitions
 from cohmm.estimators.answers import Answers, lengths_of
 from cohmm.estimators.by_hand import ByHand
 from cohmm.estimators.certainty import Certainty
+from cohmm.estimators.diagnosing import Diagnosing
 from cohmm.evidence.counting import count_pairs
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.fit import Fit, Progress
@@ -45,7 +46,14 @@ class Monitor:
     tol: float
 
 
-class PairwiseHMM(ByHand, Answers, Certainty, DensityMixin, BaseEstimator):  # type: ignore[misc]
+class PairwiseHMM(
+    ByHand,
+    Answers,
+    Certainty,
+    Diagnosing,
+    DensityMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """A hidden Markov model learned from pairwise co-occurrences.
 
     Counting takes one pass over the data; learning then costs the same for any length.  The

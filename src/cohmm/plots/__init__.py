@@ -11,6 +11,7 @@ from cohmm.plots.emissions import plot_emissions
 from cohmm.plots.error_against_length import Line, plot_error_against_length
 from cohmm.plots.scatter import plot_scatter
 from cohmm.plots.segmentation import plot_segmentation
+from cohmm.plots.selection import plot_selection
 from cohmm.plots.spectrum import plot_spectrum
 from cohmm.plots.topic_map import plot_topic_map
 from cohmm.plots.topics_over import plot_topics_over
@@ -25,6 +26,7 @@ __all__ = [
     "plot_error_against_length",
     "plot_scatter",
     "plot_segmentation",
+    "plot_selection",
     "plot_spectrum",
     "plot_topic_map",
     "plot_topics_over",

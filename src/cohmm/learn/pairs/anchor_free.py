@@ -43,7 +43,7 @@ def anchor_free(basis: Floats, frequency: Floats, tol: float = 1e-4) -> Floats:
     k = basis.shape[1]
     q = np.linalg.inv(basis[_extreme_rows(basis / np.sqrt(frequency)[:, None])])
     q /= basis.sum(axis=0) @ q
-    program = _Program(basis)
+    program = Program(basis)
     volume, both = -np.inf, False
     for _ in range(max(3, PASSES // k)):
         for column in range(k):
@@ -68,7 +68,7 @@ def _extreme_rows(rows: Floats) -> list[int]:
     return chosen
 
 
-class _Program:
+class Program:
     """{q : B q >= 0, (1'B) q = 1}, with the rows that matter: a cutting-plane method.
 
     Most of many rows of B q >= 0 are never tight.  The program starts with some, and rows that a
@@ -126,13 +126,17 @@ class _Program:
         """
         largest = np.abs(cofactors).max()
         direction = cofactors / largest
-        q = self._maximise((column, 1), direction)
+        q = self.maximise(direction, (column, 1))
         if not both and largest * (direction @ q) >= 1 - SHORT_OF:
             return q
-        other = self._maximise((column, -1), -direction)
+        other = self.maximise(-direction, (column, -1))
         return max(q, other, key=lambda end: abs(float(direction @ end)))
 
-    def _maximise(self, key: tuple[int, int], direction: Floats) -> Floats:
+    def maximise(self, direction: Floats, key: tuple[int, int] = (0, 1)) -> Floats:
+        """The q with the largest direction' q, from where it was for the same ``key`` before.
+
+        HiGHS holds the constraints to about 1e-7.
+        """
         solver = self.solver
         if key in self.bases:
             basis = self.bases[key]

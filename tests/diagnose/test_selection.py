@@ -1,0 +1,137 @@
+"""The number of states by held-out data."""
+
+import numpy as np
+import pytest
+
+from cohmm import Sequences, select
+from cohmm.datasets.synthetic import separable_hmm
+from cohmm.datasets.synthetic_topics import sample_htmm
+from cohmm.diagnose.held_out import grouped
+from cohmm.diagnose.selection import Candidate, _n_parameters, recommend
+from cohmm.diagnose.topic_selection import select_topics
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return separable_hmm(8, 3, stay=0.5, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def found(truth):
+    data = truth.sample(6_000, random_state=0)[0]
+    return select(data, n_components=[1, 3], n_symbols=8, random_state=0)
+
+
+def test_it_finds_the_states(found):
+    assert found.recommended == found.best == 3
+    assert [one.n_components for one in found.candidates] == [1, 3]
+    assert found.candidates[1].behind == 0 < found.candidates[0].behind
+    assert found.candidates[0].bic > found.candidates[1].bic
+    assert found.candidates[1].stability < 0.2
+    assert found.blocks
+    assert found.reason.startswith("the best on held-out data among 1 to 3; BIC takes 3")
+
+
+def test_the_table(found):
+    lines = str(found).splitlines()
+    assert lines[0].split()[:3] == ["states", "held", "out"]
+    assert lines[2].endswith("<")
+    assert lines[3].startswith("recommended: 3, the best on held-out data")
+    frame = found.to_frame()
+    assert frame["n_components"].tolist() == [1, 3]
+    assert "npmi" not in frame
+    assert found.to_dict()["candidates"][0]["npmi"] is None
+
+
+def test_upward_from_what_the_pairs_show(truth):
+    heard = []
+    data = truth.sample(6_000, random_state=1)[0]
+    found = select(data, stability=False, n_symbols=8, random_state=0, callback=heard.append)
+    assert heard[0] == found.detectable
+    assert heard == [one.n_components for one in found.candidates]
+    assert heard == list(range(heard[0], heard[-1] + 1))
+    assert found.recommended == 3
+    assert np.isnan(found.candidates[0].stability)
+
+
+def test_the_smallest_within_a_standard_error():
+    def one(k, held_out, behind, error, bic=1.0, stability=0.1):
+        return Candidate(k, held_out, behind, error, bic, 5, stability)
+
+    rows = [one(2, -1.5, 0.5, 0.1), one(3, -1.05, 0.05, 0.1), one(4, -1.0, 0.0, 0.0, 0.5, 0.9)]
+    chosen, reason = recommend(rows, "state", 2)
+    assert chosen == 3
+    assert reason == (
+        "the smallest that 4 states, the best on held-out data, beat by less than a standard "
+        "error; BIC takes 4, and the pairs show 2"
+    )
+    assert recommend(rows[2:], "state", 2) == (4, "the only candidate")
+    assert "are not stable: total variation 0.90" in recommend([rows[0], rows[2]], "state", 2)[1]
+
+
+def test_zeros_are_no_parameters(truth):
+    dense = (truth.emissionprob * 100 >= 1).sum() - 3
+    assert _n_parameters(truth, 10**9) == 6 + (truth.emissionprob > 0).sum() - 3
+    assert _n_parameters(truth, 100) < 6 + dense + 3
+
+
+@pytest.mark.parametrize("folds", [2, 5])
+def test_every_symbol_is_held_out_once(folds):
+    for data in (
+        Sequences.of(np.arange(2_000) % 7),
+        Sequences.of([np.arange(length) % 5 for length in range(1, 80)]),
+    ):
+        parts = grouped(data)
+        assert parts.n >= 10
+        total = 0
+        for fold in range(folds):
+            train, test, group = parts.split(fold, folds)
+            assert len(train.symbols) + len(test.symbols) == len(data.symbols)
+            assert len(group) == len(test)
+            total += len(test.symbols)
+        assert total == len(data.symbols)
+
+
+def test_blocks_are_joined_and_sequences_are_not_cut():
+    symbols = np.arange(2_000)
+    train, test, _ = grouped(Sequences.of(symbols)).split(0, 5)
+    assert len(train) == 8  # between the blocks that are held out
+    for part in (train, test):
+        for sequence in part:
+            assert np.diff(sequence).tolist() == [1] * (len(sequence) - 1)
+    many = Sequences.of([np.arange(30) + 30 * s for s in range(60)])
+    parts = grouped(many)
+    assert not parts.blocks
+    assert {len(sequence) for sequence in parts.split(0, 5)[0]} == {30}
+
+
+def test_topics():
+    sample = sample_htmm(120, n_components=2, n_words=60, random_state=0)
+    found = select_topics(sample.documents, [1, 2], random_state=0)
+    assert found.kind == "topic"
+    assert found.recommended == 2
+    assert found.candidates[1].npmi > found.candidates[0].npmi
+    assert found.candidates[1].stability < 0.5
+    assert "perplexity" in str(found)
+    assert "npmi" in found.to_frame()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"n_components": []}, "n_components is empty"),
+        ({"n_components": [2, 0]}, "whole numbers from 1, not 0"),
+        ({"folds": 0}, "folds must be a whole number from 1"),
+        ({"lags": ()}, "lags is empty"),
+    ],
+)
+def test_bad_options_are_named(options, said):
+    with pytest.raises(ValueError, match=said):
+        select(np.arange(1_000) % 5, **options)
+
+
+def test_too_little_data_is_said():
+    with pytest.raises(ValueError, match="20 symbols are too few to hold some out"):
+        select([0, 1] * 10)
+    with pytest.raises(ValueError, match="held_out must be a share"):
+        select_topics(["corn wheat"], [1], held_out=2)
