@@ -130,6 +130,16 @@ def test_long_data_is_refined_by_triples(run, sequences, monkeypatch):
     assert found["refined"]["log_likelihood"] is None
 
 
+def test_what_to_refine_by_can_be_chosen(run, sequences):
+    for by in ("sequences", "triples"):
+        run("fit", "visits.txt", "-k", "3", "--refine-by", by, "-o", "m.cohmm")
+        model = PairwiseHMM(3, refine=by, random_state=0).fit(sequences).model_
+        assert HMM.load("m.cohmm") == model
+    told = "--refine-by triples and --no-refine: give one of the two"
+    both = ("--refine-by", "triples", "--no-refine", "-o", "m.cohmm")
+    run("fit", "visits.txt", "-k", "3", *both, fails=told)
+
+
 def test_only_files_of_data_can_be_refined(run, sequences):
     count_pairs(sequences).save("counts.cohmm")
     told = "--refine reads the data a second time: give files of it, not "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -30,6 +31,13 @@ MOST_STATES_SHOWN = 20
 TOP_SYMBOLS = 6
 OTHER_COLUMNS = 34  # characters of a row that are not its symbols
 NEVER = 1e-9  # a probability to leave a state that is none
+
+
+class By(StrEnum):
+    """Whose likelihood the model is refined by."""
+
+    sequences = "sequences"
+    triples = "triples"
 
 
 @options.with_layout
@@ -81,6 +89,14 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    refine_by: Annotated[
+        By | None,
+        typer.Option(
+            help="Refine, by the likelihood of the sequences or of their triples, whose cost does "
+            "not grow with the data. Default: triples from 1e7 symbols on.",
+            show_default=False,
+        ),
+    ] = None,
     sparsity: Annotated[
         str,
         typer.Option(
@@ -117,9 +133,12 @@ def fit(
     wanted = None if lags is None else numbers(lags)
     from_counts = all(is_counts(path) for path in inputs)
     readable = not from_counts and "-" not in inputs
-    if refine and not readable:
+    if refine_by is not None and refine is False:
+        raise ValueError(f"--refine-by {refine_by} and --no-refine: give one of the two")
+    if (refine or refine_by is not None) and not readable:
         what = "counts" if from_counts else "standard input"
-        raise ValueError(f"--refine reads the data a second time: give files of it, not {what}")
+        option = "--refine" if refine_by is None else "--refine-by"
+        raise ValueError(f"{option} reads the data a second time: give files of it, not {what}")
     weight = _number_or_auto("--sparsity", sparsity)
     if weight not in (0, "auto") and (refine is False or not readable):
         raise ValueError("--sparsity is for refining: give files of data, without --no-refine")
@@ -141,7 +160,7 @@ def fit(
                 tol=tol,
                 n_init=starts,
                 smoothing=smoothing,
-                refine="auto" if refine is None else refine,
+                refine=refine_by.value if refine_by else "auto" if refine is None else refine,
                 sparsity=weight,
                 random_state=seed,
                 stage=lambda name, passes: learning(passes),

@@ -230,7 +230,7 @@ def test_symbols_never_seen_are_told_and_get_probability_zero() -> None:
 def test_more_states_than_the_data_can_show() -> None:
     rng = np.random.default_rng(0)
     counts = count_pairs(rng.integers(0, 30, 20_000))
-    with pytest.warns(EvidenceWarning, match="can show 1 states; n_components=4 asks for more"):
+    with pytest.warns(EvidenceWarning, match="can show 1 state; n_components=4 asks for more"):
         fit = min_volume(counts, 4, max_iter=200, random_state=0)
     assert np.isfinite(fit.model.emissionprob).all()
 

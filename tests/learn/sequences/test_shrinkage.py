@@ -22,7 +22,8 @@ def maximum(n_states: int, length: int) -> tuple[HMM, Sequences, np.ndarray]:
     return model, data, np.bincount(data.symbols, minlength=8).astype(float)
 
 
-def test_it_ends_at_the_maximum_with_the_prior() -> None:
+def test_it_ends_at_the_maximum_with_the_prior(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shrinkage, "VERY_LITTLE", 0)
     model, data, frequency = maximum(2, 300)
     likelihood = SequenceLikelihood(data)
     pi = visits(likelihood.expected(model).counts)

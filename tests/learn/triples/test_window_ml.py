@@ -166,7 +166,7 @@ def test_symbols_never_seen_and_labels() -> None:
 
 def test_more_than_the_data_can_show() -> None:
     y = np.random.default_rng(0).integers(0, 6, 2000)
-    with pytest.warns(EvidenceWarning, match="can show 1 states; n_components=3 asks for more"):
+    with pytest.warns(EvidenceWarning, match="can show 1 state; n_components=3 asks for more"):
         fit = window_ml(count_triples(y), 3, random_state=0)
     for table in (fit.model.startprob, fit.model.transmat, fit.model.emissionprob):
         laws.rows_are_distributions(table)
