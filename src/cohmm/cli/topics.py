@@ -87,7 +87,7 @@ def topics(
             "transitions, as the paper has it; or bags of words."
         ),
     ] = ChainKind.sticky,
-    passes: Annotated[int, typer.Option(min=1, help="Passes over the pairs, at most.")] = 60,
+    passes: Annotated[int, typer.Option(min=1, help="Passes over the pairs, at most.")] = 40,
     refine_passes: Annotated[
         int, typer.Option(min=0, help="Passes over the documents after them.")
     ] = 1,

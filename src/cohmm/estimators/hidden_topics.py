@@ -129,7 +129,7 @@ class HTMM(
         *,
         chain: Chain = "sticky",
         refine: int = 1,
-        max_iter: int = 60,
+        max_iter: int = 40,
         tol: float = 1e-3,
         n_init: int = 1,
         seed_words: SeedWords | None = None,

@@ -8,8 +8,8 @@
        its topics is worth, with M as it is (`cohmm.learn.topics.chain_choice`);
     5. ``refine`` passes of EM over the documents, in which each is a sticky chain with topic
        proportions of its own (`cohmm.kernels.sticky_chains`); they update M.  Topics are drawn
-       anew at the square root of their rate: a word's own say, which its neighbours would drown,
-       gives topics that differ more, and on documents of known topics smaller errors;
+       anew at the cube root of their rate: a word's own say, which its neighbours would drown,
+       gives topics that differ more;
     6. the chain again, and the corpus' transitions, as these chains expect them
        (`cohmm.kernels.sticky_moves`).
 
@@ -55,7 +55,7 @@ def htmm(
     *,
     lags: TopicLags = "auto",
     refine: int = 1,
-    max_iter: int = 60,
+    max_iter: int = 40,
     tol: float = 1e-3,
     n_init: int = 1,
     weights: Any = None,
@@ -149,7 +149,7 @@ def htmm(
     topics = with_chain_that_suits(topics, documents, weighing)
     # 5
     for n_pass in range(refine):
-        before = topics._replace(switch=topics.switch**0.5)
+        before = topics.restless()
         counted = expected_counts(documents, before, weighing)
         topics = counted.topics(smoothing, before.prior.sum())._replace(switch=topics.switch)
         record(n_pass + 1, counted.objective)

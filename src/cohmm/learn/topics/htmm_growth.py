@@ -86,7 +86,7 @@ def grown_htmm(
     *,
     decay: float = 1.0,
     refine: int = 1,
-    max_iter: int = 60,
+    max_iter: int = 40,
     tol: float = 1e-3,
     weights: Any = None,
     random_state: int | None = None,
@@ -149,10 +149,9 @@ def grown_htmm(
         topics = topics._replace(switch=rate(topics))
         # 2
         for n_pass in range(refine):
-            freely = topics._replace(switch=topics.switch**0.5)  # as `htmm` does
-            counted = expected_counts(documents, freely, weighing)
-            topics = past.and_then(counted).topics(SMOOTHING, fit.prior.sum())
-            topics = topics._replace(switch=freely.switch**2)
+            counted = expected_counts(documents, topics.restless(), weighing)
+            learned = past.and_then(counted).topics(SMOOTHING, fit.prior.sum())
+            topics = learned._replace(switch=topics.switch)
             record(n_pass + 1, counted.objective)
         if not refine:
             return replace(fit, switch=topics.switch, seconds=record.seconds), both

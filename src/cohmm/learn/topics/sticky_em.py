@@ -21,6 +21,7 @@ from cohmm.kernels.threads import run
 Data = Documents | DocumentParts
 
 SWITCH = 0.5  # the rate that learning begins with
+RESTLESS = 1 / 3  # the power of the rate of switching while topics are learned
 SWEEPS = 3  # of EM over a document, for its own proportions
 PRIOR_DRAWS = 1.0  # of a topic, in every document
 PRIOR_MOVES = 1.0  # transitions from every topic
@@ -96,6 +97,13 @@ class Topics(NamedTuple):
         """With columns of M scaled to one, nothing impossible, and the prior of a chain."""
         prior = chain_prior(prevalence) if prior is None else np.asarray(prior)
         return cls(floored(m), prevalence, switch, np.maximum(prior, LEAST))
+
+    def restless(self) -> Topics:
+        """The same, drawn anew more often, as passes that learn topics have it.
+
+        A word's own say, which its neighbours would drown, gives topics that differ more.
+        """
+        return self._replace(switch=self.switch**RESTLESS)
 
 
 class Counted(NamedTuple):
