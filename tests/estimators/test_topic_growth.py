@@ -59,9 +59,8 @@ def test_the_past_is_what_the_last_pass_counted(sample: TopicSample) -> None:
     np.testing.assert_allclose(past.words.sum(axis=1), frequency, atol=1.0)
     assert past.transitions == pytest.approx(documents.n_words - len(documents))
     pairs = HTMM(4, random_state=0, refine=0).fit(documents).fit_
-    freely = pairs.switch**0.5
-    topics = Topics.of(pairs.components.T, pairs.prevalence, freely, pairs.prior)
-    counted = expected_counts(documents, topics, None)
+    topics = Topics.of(pairs.components.T, pairs.prevalence, pairs.switch, pairs.prior)
+    counted = expected_counts(documents, topics.restless(), None)
     order = np.argsort(-counted.words.sum(axis=0))
     np.testing.assert_allclose(past.words, counted.words[:, order], atol=2 * SMOOTHING, rtol=1e-3)
 

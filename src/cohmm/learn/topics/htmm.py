@@ -8,7 +8,7 @@
        its topics is worth, with M as it is (`cohmm.learn.topics.chain_choice`);
     5. ``refine`` passes of EM over the documents, in which each is a sticky chain with topic
        proportions of its own (`cohmm.kernels.sticky_chains`); they update M.  Topics are drawn
-       anew at the cube root of their rate: a word's own say, which its neighbours would drown,
+       anew at a power of their rate, more often: a word's own say, which its neighbours would drown,
        gives topics that differ more;
     6. the chain again, and the corpus' transitions, as these chains expect them
        (`cohmm.kernels.sticky_moves`).

@@ -21,7 +21,7 @@ from cohmm.kernels.threads import run
 Data = Documents | DocumentParts
 
 SWITCH = 0.5  # the rate that learning begins with
-RESTLESS = 1 / 3  # the power of the rate of switching while topics are learned
+RESTLESS = 0.4  # the power of the rate of switching while topics are learned
 SWEEPS = 3  # of EM over a document, for its own proportions
 PRIOR_DRAWS = 1.0  # of a topic, in every document
 PRIOR_MOVES = 1.0  # transitions from every topic
