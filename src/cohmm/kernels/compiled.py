@@ -10,7 +10,7 @@ from numba import njit
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from cohmm.kernels.compile_notice import give_notice
+from cohmm.kernels import compile_notice as compile_notice  # which listens from now on
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -21,8 +21,6 @@ Part = tuple[int, int]
 """The range of blocks, joints or sequences that a call works on."""
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-give_notice()
 
 _COMMON = {"nogil": True, "cache": True, "error_model": "numpy"}
 
