@@ -18,8 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from cohmm import HMM, PairwiseHMM, count_pairs, threads
+from cohmm import HMM, Cooccurrence, PairwiseHMM, count_pairs, threads
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
+from cohmm.learn.pairs.anchor_free import anchor_free
+from cohmm.learn.pairs.pair_evidence import PairEvidence
+from cohmm.learn.pairs.spectrum import whitened_basis
+from cohmm.model.matching import match_rows, total_variation
 from measure import cost
 
 Generator = Callable[[int], HMM]
@@ -29,7 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
     parser.add_argument("--instances", type=int, default=10)
-    parser.add_argument("--table", choices=["errors", "states", "penalty", "cost"])
+    parser.add_argument("--table", choices=["errors", "states", "penalty", "cost", "start"])
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     quick, wanted = arguments.quick, arguments.table
@@ -42,6 +46,8 @@ def main() -> None:
         penalty_table(min(instances, 5), quick)
     if wanted in (None, "cost"):
         cost_table(quick)
+    if wanted in (None, "start"):
+        start_table(quick)
 
 
 def errors_table(instances: int, quick: bool) -> None:
@@ -163,6 +169,35 @@ def cost_table(quick: bool) -> None:
     print(f"| cohmm: together | {total:.2f} |")
     print(f"| hmmlearn: one E-step on T = {short:.0e} | {iteration.cpu:.2f} |")
     print(f"| ratio, hmmlearn / cohmm | {iteration.cpu / total:.2f} |")
+
+
+def start_table(quick: bool) -> None:
+    """AnchorFree by itself, which every fit begins with."""
+    print("AnchorFree, from a basis of the range to emissions, one thread\n")
+    print("| N | K | pairs | emission error | CPU s |")
+    print("|---:|---:|---|---:|---:|")
+    sizes = [(40, 5)] if quick else [(100, 20), (300, 30), (1000, 50)]
+    for n, k in sizes:
+        truth = random_hmm(n, k, random_state=0)
+        law = truth.emissionprob.T @ (truth.stationary()[:, None] * truth.transmat)
+        length = 20_000 if quick else 10**6
+        for name, counts in (
+            ("exact", Cooccurrence.from_probability(law @ truth.emissionprob, n_pairs=10**9)),
+            (f"{length:.0e}", count_pairs(truth.sample(length, random_state=0)[0])),
+        ):
+            evidence = PairEvidence.of(counts)
+            laws, weights = [evidence.laws[1]], [evidence.weights[1]]
+            basis, symbols = whitened_basis(laws, weights, evidence.n_pairs, k)
+            with threads(1):
+                began = time.process_time()
+                m = anchor_free(basis, evidence.frequency[symbols])
+                seconds = time.process_time() - began
+            emission = np.zeros((k, n))
+            emission[:, evidence.seen[symbols]] = m.T
+            order = match_rows(emission, truth.emissionprob)
+            error = total_variation(emission[order], truth.emissionprob)
+            print(f"| {n} | {k} | {name} | {error:.2g} | {seconds:.2f} |", flush=True)
+    print()
 
 
 if __name__ == "__main__":

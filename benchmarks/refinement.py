@@ -44,6 +44,13 @@ class Result(NamedTuple):
     converged: float
 
 
+def _with_more_symbols(seed: int) -> HMM:
+    """A model of 150 symbols, and 191 more that no state emits."""
+    model = random_hmm(150, 10, stay=0.3, random_state=seed)
+    wide = np.pad(model.emissionprob, ((0, 0), (0, 191)))
+    return HMM(model.startprob, model.transmat, wide)
+
+
 ERRORS = [
     Case("N=100, K=20", lambda seed: random_hmm(100, 20, random_state=seed), 10**6),
     Case("N=100, K=20", lambda seed: random_hmm(100, 20, random_state=seed), 10**7),
@@ -65,6 +72,8 @@ STICKY = [
 SIZES = [
     Case("N=1000, K=10", lambda seed: random_hmm(1000, 10, random_state=seed), 10**6),
     Case("N=16, K=4, separable", lambda seed: separable_hmm(16, 4, random_state=seed), 10**5),
+    Case("N=150, K=10", lambda seed: random_hmm(150, 10, stay=0.3, random_state=seed), 2 * 10**5),
+    Case("N=341, of which those occur", _with_more_symbols, 2 * 10**5),
 ]
 QUICK = Case("N=20, K=4", lambda seed: random_hmm(20, 4, stay=0.3, random_state=seed), 20_000)
 TABLES = {"errors": ERRORS, "sticky": STICKY, "sizes": SIZES}

@@ -58,6 +58,16 @@ def test_kernels_of_others_and_short_ones_are_nothing_to_speak_of(
     assert not caplog.records
 
 
+def test_the_command_line_says_it_itself(caplog: pytest.LogCaptureFixture) -> None:
+    clock = Clock()
+    notice = CompileNotice(clock)
+    notice.say_nothing()
+    notice.on_start(compiled("cohmm.kernels.chain"))
+    clock.now += 10 * PATIENCE
+    notice.on_end(compiled("cohmm.kernels.chain"))
+    assert not caplog.records
+
+
 def test_a_user_sees_it(tmp_path: Path) -> None:
     # Nothing set up, an empty cache, no patience: the line is on the standard error, once.
     code = (

@@ -33,7 +33,10 @@ def working(threads: int | None = None) -> Iterator[None]:
     """Use so many threads, and say so, once, if kernels have to be compiled."""
     from numba.core import event
 
+    from cohmm.kernels.compile_notice import notice
     from cohmm.kernels.threads import threads as using
+
+    notice.say_nothing()
 
     class Compiling(event.Listener):  # type: ignore[misc]
         told = False

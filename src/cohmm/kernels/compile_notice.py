@@ -40,6 +40,10 @@ class CompileNotice(event.Listener):  # type: ignore[misc]
         self._place = ""
         self._said = False
 
+    def say_nothing(self) -> None:
+        """From now on: the command line says it itself."""
+        self._said = True
+
     def on_start(self, happening: Any) -> None:
         """A function is about to be compiled: a kernel, or what one calls."""
         dispatcher = happening.data["dispatcher"]
@@ -66,6 +70,5 @@ class CompileNotice(event.Listener):  # type: ignore[misc]
             logger.warning(MESSAGE, self._place)
 
 
-def give_notice() -> None:
-    """From now on."""
-    event.register("numba:compile", CompileNotice())
+notice = CompileNotice()
+event.register("numba:compile", notice)

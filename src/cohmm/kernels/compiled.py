@@ -10,7 +10,7 @@ from numba import njit
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from cohmm.kernels.compile_notice import give_notice
+from cohmm.kernels import compile_notice as compile_notice  # which listens from now on
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
@@ -24,8 +24,6 @@ Whole = int | np.int64
 """A whole number; for a literal 1, unlike ``np.int64(1)``, a kernel is compiled anew."""
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-give_notice()
 
 _COMMON = {"nogil": True, "cache": True, "error_model": "numpy"}
 

@@ -47,6 +47,12 @@ class Chunk(NamedTuple):
         return begins if sequences[0] == last else np.concatenate([[0], begins])
 
 
+def _plain_numbers(array: pa.Array) -> Ints:
+    """``array.to_numpy()``, of whole numbers without nulls; that one imports pandas to see it."""
+    numbers = np.frombuffer(array.buffers()[1] or b"", np.dtype(str(array.type)))
+    return numbers[array.offset : array.offset + len(array)]
+
+
 class Coder(ABC):
     """Gives every symbol a code, and always the same one."""
 
@@ -75,7 +81,10 @@ class Coder(ABC):
         """
         encoded = chunk.symbols.dictionary_encode()
         codes = np.full(len(encoded.dictionary) + 1, MISSING, np.int32)
-        indices: Ints = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy()
+        places = encoded.indices
+        if places.null_count:
+            places = places.fill_null(len(encoded.dictionary))
+        indices = _plain_numbers(places)
         symbols = encoded.dictionary.to_pylist()
         known: list[Any] = list(map(self._codes.get, symbols))
         for index in [index for index, code in enumerate(known) if code is None]:

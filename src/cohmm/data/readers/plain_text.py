@@ -49,7 +49,7 @@ def read_text(
         finished += block.newlines
         ends_open = block.ends_open
     nothing = np.empty(0, np.int64)
-    yield Chunk(pa.array([], pa.string()), nothing, nothing, finished + ends_open - filled)
+    yield Chunk(pa.nulls(0, pa.string()), nothing, nothing, finished + ends_open - filled)
 
 
 def _blocks(
