@@ -9,7 +9,6 @@ import pytest
 
 from cohmm import HMM
 from cohmm.datasets.synthetic import random_hmm
-from cohmm.diagnose import pair_information as module
 from cohmm.diagnose.pair_errors import volume_slope
 from cohmm.diagnose.pair_information import PairInformation, pair_information
 from cohmm.learn.pairs.volume import Det, LogDet, NoVolume
@@ -89,13 +88,6 @@ def test_other_lags_are_drawn() -> None:
     )
     assert curvature == pytest.approx(expected, rel=1e-6)
     assert variance == pytest.approx(long_run(model, change, weights, 6), rel=0.15)
-
-
-def test_many_symbols_are_drawn_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = random_hmm(4, 2, 0.0, random_state=3)
-    dense = pair_information(model, {1: 0.5, 2: 0.5})
-    monkeypatch.setattr(module, "MOST_DENSE", 0)
-    np.testing.assert_allclose(pair_information(model, {1: 0.5, 2: 0.5}).variance, dense.variance)
 
 
 def test_the_slope_is_that_of_the_likelihood() -> None:

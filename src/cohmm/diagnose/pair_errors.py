@@ -34,7 +34,6 @@ from cohmm.model.hmm import HMM
 
 SMALL_ENOUGH = 0.1  # what is larger is no zero, however little is known of it
 HALF = 0.5  # of a standard error, if all other entries were known: what is smaller is pinned
-MOST_PRODUCTS = 1e12  # N^2 P^2: about two minutes
 SMALL = 1e-12
 NOTES = (
     "from counts of pairs: right where pairs determine the model; where emissions have no zeros "
@@ -81,14 +80,8 @@ def pair_errors(
     True
     """
     check_size(model)
-    k = model.n_components
     held = held or Held.nothing(model)
     seen = np.flatnonzero(model.emissionprob.sum(axis=0) > 0)
-    if len(seen) ** 2 * float(k * (k + len(seen))) ** 2 > MOST_PRODUCTS:
-        raise ValueError(
-            f"{model} is too large for standard errors of its pairs: use bootstrap(20), or prune "
-            "rare symbols"
-        )
     among = HMM(
         model.startprob,
         model.transmat,
@@ -154,7 +147,8 @@ def _uncertain(
         slope=n_pairs * slope,
         pinned=pinned,
         held=held,
-        adapted=False,  # zeros are what makes pairs determine a model: they are not in doubt
+        # Zeros of emissions are what makes pairs determine a model: they are not in doubt.
+        adapted=np.arange(len(p)) < model.n_components**2,
     )
     free = found.free
     inverse = found.covariance / scale[free]

@@ -30,7 +30,7 @@ from cohmm.learn.finish import prevalence_of
 from cohmm.model.hmm import HMM
 
 WIDTH = 3
-WINDOWS = 2000  # whose sums are looked at: standard errors are then right to about 2 %
+WINDOWS = 1000  # whose sums are looked at: standard errors are then right to about 2 %
 PER_PARAMETER = 12  # triples
 
 

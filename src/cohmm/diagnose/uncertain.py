@@ -133,22 +133,22 @@ def from_information(
     pinned: np.ndarray,
     held: np.ndarray,
     inflation: float = 1.0,
-    adapted: bool = True,
+    adapted: np.ndarray | None = None,
 ) -> Uncertain:
     """What maximum likelihood knows of its estimates.
 
     ``information`` (P, P) is about u = dp / ``scale``; ``slope`` (P,) how the log-likelihood
     changes as an entry grows at the cost of its row, or as much of that as is certain.
     ``pinned`` and ``held`` (P,) say which are at zero, and which were never estimated.  A zero
-    is as certain as it is if all others are ``adapted`` to it, or stay.
+    is as certain as it is if all others adapt to it, or, where not ``adapted`` (P,), if they stay.
     """
     free = np.flatnonzero(~held & ~pinned)
     zero = np.flatnonzero(pinned & ~held)
     found = tangent_covariance(information[np.ix_(free, free)], scale[free], rows[free])
     curvature = information[zero, zero]
-    if adapted:
-        across = information[np.ix_(zero, free)] / scale[free]  # about dp
-        curvature = curvature - np.einsum("zf,zf->z", across @ found.matrix, across)
+    loose = np.ones(len(zero), bool) if adapted is None else adapted[zero]
+    across = information[np.ix_(zero[loose], free)] / scale[free]  # about dp
+    curvature[loose] -= np.einsum("zf,zf->z", across @ found.matrix, across)
     directions = np.zeros((len(found.directions), len(estimate)))
     directions[:, free] = found.directions
     unknown = np.zeros(len(estimate), bool)
