@@ -28,6 +28,9 @@ def quick(name: str) -> str:
         ("engines.py", ["| local | E-step on 2e+04 | 8 |", "| dask | pass over 200 articles"]),
         ("long_line.py", ["| decode --algorithm map | 2 |"]),
         ("climbs.py", ["| 5 | 3 | 2 | 1e+04 | 0 |", "| 8 | 3 | 1 | 1e+04 | 0 |"]),
+        ("identifiability.py", ["| 3 | 15 | separable | 2 | 2 | 2 of 2 (100%) |"]),
+        ("model_fit.py", ["| second order | 4 | 4 | 2e+03 |", "right models refused:"]),
+        ("states.py", ["| auto | 9 |", "| select | 9 |", "| 16 | 1e+04 | 4 |"]),
         ("inference.py", ["| Viterbi | deeptime |", "| forward (log-likelihood) | hmmlearn |"]),
         ("labels.py", ["| quick | 3 | HTMM |", "| quick | 3 | LDA tomotopy |"]),
         ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step"]),
@@ -52,6 +55,7 @@ def test_real_data() -> None:
     folder = Path(os.environ.get("COHMM_DATA", ""))
     if not (folder / "msnbc.tar.gz").is_file():
         pytest.skip("COHMM_DATA names no folder with msnbc.tar.gz and brown.zip")
+    assert "topics, " in quick("diagnosis.py")
     printed = quick("real_data.py")
     assert "| msnbc | cohmm fit --refine, lags 1,2,3 |" in printed
     assert "| Brown | hmmlearn" in printed
