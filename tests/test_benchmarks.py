@@ -30,6 +30,9 @@ def quick(name: str) -> str:
         ("coverage.py", ["| 2 | refined |", "| 2 | pairs, lags 1 to 3 |"]),
         ("climbs.py", ["| 5 | 3 | 2 | 1e+04 | 0 |", "| 8 | 3 | 1 | 1e+04 | 0 |"]),
         ("first_call.py", ["| `import cohmm` |", "| PairwiseHMM(4).fit, 2,000 symbols |"]),
+        ("identifiability.py", ["| 3 | 15 | separable | 2 | 2 | 2 of 2 (100%) |"]),
+        ("model_fit.py", ["| second order | 4 | 4 | 2e+03 |", "right models refused:"]),
+        ("states.py", ["| auto | 9 |", "| select | 9 |", "| 16 | 1e+04 | 4 |"]),
         ("inference.py", ["| Viterbi | deeptime |", "| forward (log-likelihood) | hmmlearn |"]),
         ("labels.py", ["| quick | 3 | HTMM |", "| quick | 3 | LDA tomotopy |"]),
         ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step", "| 40 | 5 | exact |"]),
@@ -55,6 +58,7 @@ def test_real_data() -> None:
     folder = Path(os.environ.get("COHMM_DATA", ""))
     if not (folder / "msnbc.tar.gz").is_file():
         pytest.skip("COHMM_DATA names no folder with msnbc.tar.gz and brown.zip")
+    assert "topics, " in quick("diagnosis.py")
     printed = quick("real_data.py")
     assert "| msnbc | cohmm fit --refine, lags 1,2,3 |" in printed
     assert "| Brown | hmmlearn" in printed

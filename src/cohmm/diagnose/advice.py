@@ -63,11 +63,11 @@ def _too_few(given: Diagnosis) -> str:
             "several numbers on held-out data"
         )
     shown = given.suggested_states
-    if shown is not None and shown > k:
-        return (
-            f"try {shown} {given.kind}s: so many stand out from the noise, and {k} were asked for"
-        )
-    return ""
+    if shown is None or shown <= k or given.fit is not None:
+        return ""
+    if given.kind == "topic":
+        return "ask for more topics if you want finer ones: select_topics compares numbers of them"
+    return f"try {shown} states: so many stand out from the noise, and this model has {k}"
 
 
 def _wrong_order(given: Diagnosis) -> str:

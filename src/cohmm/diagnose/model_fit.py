@@ -40,6 +40,7 @@ LEAST_COUNT = 20  # of a symbol, else it is taken together with others
 MOST_STATES = 24  # whose triples are tested: their cube has K^3 cells
 LAGS = (1, 2)
 IN_SPAN = 1e-7
+EM_STEPS = 200
 AT_A_TIME = 2**17
 
 
@@ -130,7 +131,7 @@ def model_fit(
     groups = _groups(sequences)
     n_groups = int(groups.max()) + 1
     codes, lumped = _lumped(model, sequences)
-    chain = _Chain.of(lumped, sequences)
+    chain = _Chain.of(lumped, _occupied(lumped, codes, sequences.offsets))
     residuals: dict[str, Floats] = {}
     untested = ""
     for lag in LAGS:
@@ -173,15 +174,14 @@ class _Chain(NamedTuple):
     """L = inside M, (d, K): their means in the states."""
     transmat: Floats
     occupied: Floats
-    """P(state) at an average place of the data, (K,)."""
+    """P(state) where triples begin, (K,)."""
 
     @property
     def dimensions(self) -> int:
         return len(self.inside)
 
     @classmethod
-    def of(cls, model: HMM, data: Sequences) -> _Chain:
-        occupied = _occupied(model, data)
+    def of(cls, model: HMM, occupied: Floats) -> _Chain:
         m = model.emissionprob.T
         scale = np.sqrt(m @ occupied)
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
@@ -243,19 +243,22 @@ def _lumped(model: HMM, data: Sequences) -> tuple[Ints, HMM]:
     return codes, HMM(model.startprob, model.transmat, emission)
 
 
-def _occupied(model: HMM, data: Sequences) -> Floats:
-    """The average of P(state) over places, by the lengths of the sequences."""
-    lengths = np.sort(data.lengths)
-    stationary = prevalence_of(model)
-    if len(lengths) < 2:
-        return stationary
-    total, state = np.zeros(model.n_components), model.startprob
-    most = min(int(lengths[-1]), 1000)
-    for t in range(most):
-        total += (len(lengths) - np.searchsorted(lengths, t, side="right")) * state
-        state = state @ model.transmat
-    total += np.maximum(lengths - most, 0).sum() * stationary
-    return np.asarray(total / lengths.sum())
+def _occupied(model: HMM, codes: Ints, offsets: Ints) -> Floats:
+    """The distribution of states where triples begin, by maximum likelihood of their symbols.
+
+    Not that of the chain: where sequences end may depend on the state, as sentences end with a
+    full stop.
+    """
+    counts = np.bincount(codes[_starts(codes, offsets, 2)], minlength=model.n_symbols)
+    share, m = prevalence_of(model), model.emissionprob
+    share = np.maximum(share, 1e-9)
+    total = max(int(counts.sum()), 1)
+    for _ in range(EM_STEPS):
+        expected = share @ m
+        ratio = np.divide(counts, expected, out=np.zeros(len(counts)), where=expected > 0)
+        share = share * (m @ ratio) / total
+        share = share / share.sum()
+    return np.asarray(share)
 
 
 def _starts(codes: Ints, offsets: Ints, span: int) -> Ints:

@@ -36,7 +36,7 @@ class Cell(NamedTuple):
 def surprising_cells(model: HMM, data: Sequences, occupied: Floats, n: int) -> tuple[Cell, ...]:
     """The ``n`` triples that differ most from the model, the most surprising first.
 
-    ``occupied`` (K,) is the distribution of states at an average place.  Triples that were never
+    ``occupied`` (K,) is the distribution of states where triples begin.  Triples that were never
     seen are looked at where there are few symbols.
     """
     if model.n_symbols > MOST_SYMBOLS:

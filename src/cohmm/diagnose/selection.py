@@ -2,7 +2,7 @@
 
 1. The spectrum of the pairs says how many states stand out from the noise: the first candidate.
 2. Each candidate is learned from a part of the data, and the rest is scored.
-3. One state more is tried until two in a row gain less than a standard error.
+3. One state more is tried until one gains less than a standard error.
 4. Recommended is the smallest candidate that the best does not beat by more than one standard
    error of their difference, group by group of the data.
 
@@ -34,7 +34,6 @@ from cohmm.model.matching import match_rows, total_variation
 
 FOLDS = 5
 SHORT = 5_000  # symbols: of shorter data all folds are held out in turn, of longer one
-PATIENCE = 2  # candidates in a row that gain nothing
 MOST_MORE = 12  # states beyond those of the spectrum
 LEAST_COUNT = 1.0  # expected: a parameter that is rarer counts as zero
 STABLE = 0.25  # total variation
@@ -203,13 +202,11 @@ def select(
             try_one(k)
     else:
         most = min(detectable + MOST_MORE, len(evidence.seen))
-        idle, best = 0, detectable
-        try_one(best)
+        try_one(detectable)
         for k in range(detectable + 1, most + 1):
             try_one(k)
-            ahead, error = judge.difference(judged[k].scores, judged[best].scores)
-            best, idle = (k, 0) if ahead > error else (best, idle + 1)
-            if idle == PATIENCE:
+            ahead, error = judge.difference(judged[k].scores, judged[k - 1].scores)
+            if ahead <= error:
                 break
     return _selection(judged, judge, detectable, parts)
 
