@@ -37,12 +37,16 @@ def cut_blocks(offsets: Ints, size: int) -> tuple[Ints, Ints]:
             left = joint - 1 if first > begin else -1
             right = -1
             if last < end:
-                # An entry at a time: of a whole row, numba compiles errors about its shape too.
-                joints[joint, 0], joints[joint, 1], joints[joint, 2] = last, begin, end
+                joints[joint, 0] = last  # a tuple would take two seconds to compile
+                joints[joint, 1] = begin
+                joints[joint, 2] = end
                 right = joint
                 joint += 1
-            blocks[block, 0], blocks[block, 1], blocks[block, 4] = first, last, s
-            blocks[block, 2], blocks[block, 3] = left, right
+            blocks[block, 0] = first
+            blocks[block, 1] = last
+            blocks[block, 2] = left
+            blocks[block, 3] = right
+            blocks[block, 4] = s
             block += 1
             first = last
     return blocks, joints

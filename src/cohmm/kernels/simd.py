@@ -14,6 +14,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
 from numba.np.arrayobj import make_array
+from numpy.typing import DTypeLike
 
 LANE = 8
 _LINE = 64  # bytes in a cache line
@@ -34,12 +35,12 @@ def padded(n_states: int) -> int:
     return -(-n_states // LANE) * LANE
 
 
-def aligned_zeros(shape: tuple[int, ...]) -> np.ndarray:
+def aligned_zeros(shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> np.ndarray:
     """Zeros that begin at a cache line, so that no vector lies across two of them."""
-    size = int(np.prod(shape))
-    raw = np.zeros(size * 8 + _LINE, np.uint8)
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    raw = np.zeros(size + _LINE, np.uint8)
     first = -raw.ctypes.data % _LINE
-    return raw[first : first + size * 8].view(np.float64).reshape(shape)
+    return raw[first : first + size].view(dtype).reshape(shape)
 
 
 def pad_columns(array: np.ndarray, fill: float = 0.0) -> np.ndarray:
