@@ -8,10 +8,10 @@ chain to another further still (`benchmarks/sessions.py`).
 2. A model that was given, and that EM steps on a do not raise on b, knows more than a can tell: it
    is kept, as it came.  So it is with the pair estimate on long data of a chain that mixes.  Of
    shorter data, of which b is half, that says nothing: the pair estimate has seen b.
-3. Else random models are taken a few EM steps further on a, and scored on b, as long as that rises;
-   after a while the better half goes on each time, until one is left.
+3. Else random models are taken a few EM steps further on a smaller a, and scored on a smaller b, as
+   long as that rises; after a while the better half goes on each time, until one is left.
 4. If that is ahead of what was given, it is improved by moving states (`split_states`), again with
-   EM on a and a score on b.
+   EM on a and a score on b.  Many moves on little data lead further than few moves on more.
 5. What a and b say need not hold: EM over all of the data, or much of it, decides between the
    winner and what was given.
 
@@ -33,13 +33,14 @@ from cohmm.learn.sequences.split_states import can_split, with_split_state
 from cohmm.model.hmm import HMM, ImpossibleObservation
 from cohmm.model.sampling import generator
 
-SUBSET = 12_000  # symbols of a, and of b
+SUBSET = 12_000  # symbols of a, and of b, on which what was given is tried
+RACE = 4000  # symbols of each in the race, and for moves
 LONGEST_PIECE, PIECES = 1000, 20  # longer sequences are cut: symbols, and pieces at least
 LEAST = 2000  # symbols: parts of fewer tell nothing
 PASSES, ROUNDS = 10, 2  # of EM, before any is dropped
 FEW = 5  # random starts, on so little data
 MUCH, MUCH_PASSES = 200_000, 20  # symbols, and EM passes over them, that decide in the end
-MOVES, MOST_MOVES = 7, 70  # moves on trial: for each state, and in all
+MOVES, MOST_MOVES = 20, 200  # moves on trial: for each state, and in all
 # EM passes of a trial, and the nats per symbol behind which it is given up.  Of 270 moves on six
 # sets of sessions, 30 % were tried to the end, with all but 1 % of what the moves gained.
 TRIAL = ((4, 0.05), (2, 0.03), (14, 0.0))
@@ -97,6 +98,10 @@ def best_start(
     flattered = data.n_observations <= 2 * SUBSET
     if given and best(raised).score < best(given).score + WORTH and not flattered:
         return best(given).model
+    if not little:
+        size = min(RACE, size)
+        a, b = subsets(data, (size, size), rng)
+        raised = [scored(runner.model, b)._replace(rising=runner.rising) for runner in raised]
     n_random = min(n_random, FEW) if little else n_random
     field = [run(scored(draw(rng), b), a, b, ROUNDS) for _ in range(n_random)]
     while len(field) > 1:
