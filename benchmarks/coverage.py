@@ -2,6 +2,7 @@
 
     python benchmarks/coverage.py                        # N=16: about ten minutes
     python benchmarks/coverage.py --large 2              # N=100, T=1e6 too: a CPU minute each
+    python benchmarks/coverage.py --topics 8             # topics alone
     python benchmarks/coverage.py --quick
     python benchmarks/coverage.py --table pairs --data-sets 20 --first 100
 
@@ -12,6 +13,10 @@ determined, it is left out; "left out" is their share.  Pairs are asked of model
 determine: those that are learned from their own exact pair law (both errors below .01); "not" has
 the others.
 Seconds are of CPU, one thread: the fit, and `standard_errors` with `interval`.
+
+Topics (`--topics 8`): corpora of `sample_htmm` with ten topics of a thousand words; coverage of the
+ten most probable words of every topic, and of transitions of the corpus, to other topics and to
+itself.
 """
 
 from __future__ import annotations
@@ -24,8 +29,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm import HMM, Cooccurrence, PairwiseHMM, threads
+from cohmm import HMM, HTMM, Cooccurrence, PairwiseHMM, threads
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
+from cohmm.datasets.synthetic_topics import random_topics, sample_htmm
 from cohmm.learn import min_volume
 from cohmm.model.matching import match_rows
 
@@ -63,8 +69,16 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the seed of the first data set")
     parser.add_argument("--large", type=int, default=0, help="data sets of N=100, K=20, T=1e6")
     parser.add_argument("--table", choices=METHODS)
+    parser.add_argument("--topics", type=int, default=0, help="corpora of each size, and no more")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
+    if arguments.topics or arguments.quick:
+        topics(
+            range(arguments.first, arguments.first + (arguments.topics or 1)),
+            (100,) if arguments.quick else (1000, 4000),
+        )
+        if not arguments.quick:
+            return
     seeds = range(
         arguments.first, arguments.first + (2 if arguments.quick else arguments.data_sets)
     )
@@ -144,6 +158,51 @@ def one(case: Case, options: dict[str, Any], seed: int) -> list[float]:
         share(inside["emissionprob"][known["emissionprob"] & some]),
         share(inside["emissionprob"][known["emissionprob"] & ~some]),
         float(left_out),
+        fitted - began,
+        done - fitted,
+    ]
+
+
+def topics(seeds: range, sizes: tuple[int, ...]) -> None:
+    print(f"coverage of {LEVEL:.0%} intervals of topics\n")
+    print(
+        "| documents | corpora | top words | transitions to others | to itself | s, fit "
+        "| s, errors |"
+    )
+    print("|---:|---:|---:|---:|---:|---:|---:|")
+    for size in sizes:
+        with threads(1):
+            means = np.mean([one_corpus(size, seed) for seed in seeds], axis=0)
+        shares = " | ".join(f"{mean:.3f}" for mean in means[:3])
+        print(f"| {size} | {len(seeds)} | {shares} | {means[3]:.2f} | {means[4]:.2f} |", flush=True)
+    print()
+
+
+def one_corpus(size: int, seed: int) -> list[float]:
+    """Coverage of top words, of transitions to other topics and to itself, and both times."""
+    components = random_topics(10, 1000, random_state=seed)
+    sample = sample_htmm(size, components=components, random_state=seed)
+    many = sample_htmm(20_000, components=components, random_state=seed + 1)
+    within = np.ones(len(many.topics) - 1, bool)
+    within[many.documents.offsets[1:-1] - 1] = False
+    moves = np.zeros((10, 10))
+    np.add.at(moves, (many.topics[:-1][within], many.topics[1:][within]), 1)
+    moves /= moves.sum(axis=1, keepdims=True)
+    began = time.process_time()
+    model = HTMM(10, random_state=0).fit(sample.documents)
+    fitted = time.process_time()
+    low, high = model.standard_errors().interval(LEVEL)
+    done = time.process_time()
+    order = match_rows(components, model.components_)
+    truth, moves = components[order], moves[np.ix_(order, order)]
+    top = np.argsort(-model.components_, axis=1)[:, :10]
+    words = (low.components <= truth) & (truth <= high.components)
+    inside = (low.transitions <= moves) & (moves <= high.transitions)
+    itself = np.eye(10, dtype=bool)
+    return [
+        share(np.take_along_axis(words, top, axis=1)),
+        share(inside[~itself]),
+        share(inside[itself]),
         fitted - began,
         done - fitted,
     ]

@@ -45,13 +45,16 @@ def local_topics() -> HTMM:
 
 
 def assert_same_hmm(model: PairwiseHMM, other: PairwiseHMM) -> None:
-    """Models that agree to 1e-9."""
+    """Models that agree to 1e-9, and in what was kept of the data."""
     assert model.vocabulary_ == other.vocabulary_
     assert model.n_iter_ == other.n_iter_
     for name in ("startprob_", "transmat_", "emissionprob_"):
         np.testing.assert_allclose(
             getattr(model, name), getattr(other, name), rtol=0, atol=1e-9, err_msg=name
         )
+    np.testing.assert_allclose(
+        model.standard_errors().transmat, other.standard_errors().transmat, rtol=1e-3, atol=1e-6
+    )
 
 
 def assert_same_topics(model: HTMM, other: HTMM) -> None:

@@ -5,8 +5,9 @@ one group after the other, the counts give other topics,
 
     Var = (G - 1) / G  sum_g (topics without g - their mean)^2
 
-Words of one document vary together, and this counts documents, not words.  What it does not see is
-how far off the topics are on the whole: they are not those of maximum likelihood.
+Words of one document vary together, and this counts documents, not words.  Topics are not those of
+maximum likelihood: what one more pass would change of words and prevalence is added as a bias.
+What this does not see is how far off the chain is: topics that documents are thought to have.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ from cohmm.learn.topics.sticky_em import (
 
 GROUPS = 20
 NOTE = (
-    "how much topics vary with the documents, not how far off they are on the whole: transitions "
-    "of a topic to itself most of all (see the results)"
+    "how much topics vary with the documents; how far off transitions are on the whole is not in "
+    "it, most of all those of a topic to itself (see the results)"
 )
 
 
@@ -153,7 +154,8 @@ def topic_errors(
         own = None if weighing is None else weighing[chosen]
         words.append(expected_counts(part, topics, own).words.T.astype(np.float32))
         moves.append(expected_moves(part, topics, own))
-    all_words, all_moves = np.sum(words, axis=0, dtype=np.float64), np.sum(moves, axis=0)
+    all_words = np.asarray(np.sum(words, axis=0, dtype=np.float64))
+    all_moves = np.sum(moves, axis=0)
     prior = PRIOR_MOVES * sticky_transitions(fit.prevalence, fit.switch)
     spread = [_Spread() for _ in range(3)]
     for own_words, own_moves in zip(words, moves, strict=True):
@@ -162,7 +164,9 @@ def topic_errors(
         spread[1].add(_by_rows(all_moves - own_moves + prior))
         spread[2].add(left.sum(axis=1) / left.sum())
     components, transitions, prevalence = (one.jackknife() for one in spread)
-    return TopicErrors(components, transitions, prevalence, fit, n)
+    bias = _by_rows(all_words + SMOOTHING) - fit.components
+    shift = all_words.sum(axis=1) / all_words.sum() - fit.prevalence
+    return TopicErrors(np.hypot(components, bias), transitions, np.hypot(prevalence, shift), fit, n)
 
 
 class _Spread:

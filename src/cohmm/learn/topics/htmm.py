@@ -8,8 +8,8 @@
        its topics is worth, with M as it is (`cohmm.learn.topics.chain_choice`);
     5. ``refine`` passes of EM over the documents, in which each is a sticky chain with topic
        proportions of its own (`cohmm.kernels.sticky_chains`); they update M.  Topics are drawn
-       anew at a power of their rate, more often: a word's own say, which its neighbours would drown,
-       gives topics that differ more;
+       anew more often than they will be, at a power of that rate: a word's own say, which its
+       neighbours would drown, gives topics that differ more;
     6. the chain again, and the corpus' transitions, as these chains expect them
        (`cohmm.kernels.sticky_moves`).
 
