@@ -32,7 +32,7 @@ from cohmm.learn.topics.seed_words import NONE, Seeds, seed_pairs
 from cohmm.model.hmm import HMM
 
 TRIAL = 20  # passes over the pairs by which starts are compared
-FREQUENT, PER_TOPIC = 2000, 40  # words that come first, at least, and for each topic
+FREQUENT, PER_TOPIC = 2000, 100  # words that come first, at least, and for each topic
 LAST = 6  # one pass of so many is over all words
 EVIDENT = 200  # pairs per word: with more, noise is no reason to look for fewer topics
 
