@@ -24,7 +24,7 @@ from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.sequences.em_step import ALL, tables
-from cohmm.learn.sequences.window_scores import Singles, WindowScores
+from cohmm.learn.sequences.window_scores import WindowScores
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
 
@@ -215,7 +215,7 @@ def _inverse(scores: WindowScores, weight: float, diagonal: Floats) -> Callable[
     fewer = scores.shape[0] < scores.shape[1]
     if scores.shape[1] <= SMALL:
         dense = scores.dense().astype(np.float64)
-        gram = dense @ dense.T if fewer else dense.T @ dense
+        gram: NDArray[Any] = dense @ dense.T if fewer else dense.T @ dense
     else:
         gram = scores.products_of_windows() if fewer else scores.products_of_coordinates()
     gram[np.diag_indices_from(gram)] += 1.0
@@ -231,7 +231,7 @@ def _inverse(scores: WindowScores, weight: float, diagonal: Floats) -> Callable[
     return solve
 
 
-def _inverse_of(gram: Singles) -> Callable[[NDArray[Any]], NDArray[Any]]:
+def _inverse_of(gram: NDArray[Any]) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """x to gram^-1 x, by Cholesky; of a symmetric matrix whose lower triangle is filled."""
     # LAPACK's matrices are transposed: the lower triangle is its upper one, and nothing is copied.
     single, failed = len(gram) > SMALL, 0
