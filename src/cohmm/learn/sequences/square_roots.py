@@ -14,15 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.sequences.em_step import ALL, tables
-from cohmm.learn.sequences.window_scores import Singles, WindowScores
+from cohmm.learn.sequences.window_scores import WindowScores
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
 
@@ -33,6 +35,7 @@ WINDOWS = 4000  # for at most as many parameters (N=100, K=20 has 2,420); else h
 MOST_SCORES = 2**26  # numbers in the matrix of scores, 256 MB
 MOST_PRODUCTS = 2e10  # windows^2 times parameters: half a second for the Gram matrix
 RIDGE = 0.1  # of the mean curvature
+SMALL = 600  # parameters: up to here products of all scores in double precision cost little
 LEAST = 1e-12  # a coordinate nearer to zero is divided by as if it were this far
 RAREST = 1e-8  # prevalence: a state that is rarer is weighed as if it were not
 
@@ -210,28 +213,35 @@ def _inverse(scores: WindowScores, weight: float, diagonal: Floats) -> Callable[
     root = np.sqrt(diagonal)
     scores = scores.scaled((np.sqrt(weight) / root).astype(np.float32))
     fewer = scores.shape[0] < scores.shape[1]
-    gram = scores.products_of_windows() if fewer else scores.products_of_coordinates()
+    if scores.shape[1] <= SMALL:
+        dense = scores.dense().astype(np.float64)
+        gram: NDArray[Any] = dense @ dense.T if fewer else dense.T @ dense
+    else:
+        gram = scores.products_of_windows() if fewer else scores.products_of_coordinates()
     gram[np.diag_indices_from(gram)] += 1.0
     inverse = _inverse_of(gram)
 
     def solve(x: Floats) -> Floats:
-        scaled = (x / root).astype(np.float32)
+        scaled = x / root
         if fewer:
-            return np.asarray((scaled - scores.summed(inverse(scores.times(scaled)))) / root)
+            seen = inverse(scores.times(scaled.astype(np.float32)))
+            return np.asarray((scaled - scores.summed(seen.astype(np.float32))) / root)
         return np.asarray(inverse(scaled) / root)
 
     return solve
 
 
-def _inverse_of(gram: Singles) -> Callable[[Singles], Singles]:
+def _inverse_of(gram: NDArray[Any]) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """x to gram^-1 x, by Cholesky; of a symmetric matrix whose lower triangle is filled."""
     # LAPACK's matrices are transposed: the lower triangle is its upper one, and nothing is copied.
-    factor, failed = linalg.lapack.spotrf(gram.T, lower=0, clean=0)
-    solve = linalg.blas.strsv  # six times as fast as potrs, which is made for many right sides
-    if failed:
+    single, failed = len(gram) > SMALL, 0
+    if single:
+        factor, failed = linalg.lapack.spotrf(gram.T, lower=0, clean=0)
+    if not single or failed:
         factor, _ = linalg.lapack.dpotrf(gram.T.astype(np.float64), lower=0, clean=0)
-        solve = linalg.blas.dtrsv
-    return lambda x: np.asarray(solve(factor, solve(factor, x, trans=1)), np.float32)
+    # trsv is six times as fast as potrs, which is made for many right sides
+    solve = linalg.blas.dtrsv if factor.dtype == np.float64 else linalg.blas.strsv
+    return lambda x: np.asarray(solve(factor, solve(factor, x, trans=1)))
 
 
 def n_windows(parameters: int) -> int:
