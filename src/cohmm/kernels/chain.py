@@ -125,9 +125,9 @@ def run_gang(
     n_states, ring = trans.shape[0], len(rows)
     missing = len(emit) - 1
     index = np.full(GANG, missing)
-    nothing = np.full(GANG, missing)
+    seen = np.full(GANG, missing)
     faded = np.zeros(GANG, np.int64)
-    totals, product, ignored = np.ones(GANG), np.ones(GANG), np.ones(GANG)
+    totals, product, before = np.ones(GANG), np.ones(GANG), np.ones(GANG)
     latest = 0
     for b in range(GANG):
         scales[b] = 1.0
@@ -155,11 +155,16 @@ def run_gang(
         if len(factors):
             for b in range(GANG):
                 factors[t, b] = scales[b]
-        low = filter_step(
-            trans, rows, here, emit, nothing if faint > 0.0 else index, scales, rows, after, totals,
-            ignored if faint > 0.0 else product,
-        )  # fmt: skip
+        if faint > 0.0:  # predict first, and see what becomes of each state
+            for b in range(GANG):
+                seen[b] = index[b]
+                index[b] = missing
+                before[b] = product[b]
+        low = filter_step(trans, rows, here, emit, index, scales, rows, after, totals, product)
         if faint > 0.0:
+            for b in range(GANG):
+                index[b] = seen[b]
+                product[b] = before[b]
             low = _observe_watchfully(
                 rows, after, emit, index, n_states, scales, totals, product, faint, faded
             )

@@ -95,9 +95,8 @@ def smooth_gangs(
         np.zeros(GANG, np.int64), np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
     )  # fmt: skip
     initial = np.zeros((GANG, n_states))
-    scales, log_probs, weight, ones = (
-        np.zeros(GANG), np.zeros(GANG), np.zeros(GANG), np.ones(GANG)
-    )  # fmt: skip
+    scales, log_probs, weight = np.zeros(GANG), np.zeros(GANG), np.zeros(GANG)
+    grown = np.ones(GANG) if keep else weight  # posteriors are not weighted
     factors = np.ones((len(filtered), GANG))
     unwanted = np.zeros((0, n_states))
     sums = emissions if count and not keep else gamma
@@ -155,7 +154,7 @@ def smooth_gangs(
                 if t < n - 1:
                     if smooth_step(
                         back, rows, at + 1, emit, index, factors, rows, at, filtered, t,
-                        sums, into, ones if keep else weight,
+                        sums, into, grown,
                     ):  # fmt: skip
                         _find_lost(back, rows, at + 1, at, gang, blocks, lost)
                 else:

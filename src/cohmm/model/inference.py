@@ -247,7 +247,7 @@ def _smooth_scaled(
     best: bool = False,
 ) -> Smoothed:
     n = len(offsets) - 1
-    cut = Cut.of(offsets, joints.SHORT_BLOCK)
+    cut = Cut.of(offsets, joints.short_block(tables.width))
     ahead = _warm_forward(tables, symbols, cut)
     behind = _warm_backward(tables, symbols, cut)
     ahead_found, behind_found = np.zeros_like(ahead), np.zeros_like(behind)

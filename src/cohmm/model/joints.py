@@ -27,6 +27,12 @@ LONG_BLOCK = 16384
 SHORT_BLOCK = 2048  # two passes over it should find it in the cache
 SHORTEST_BLOCK = 1024  # shorter ones are not worth their warm-up
 PARTS = 64
+GANG_BYTES = 2**25  # of the rows of a gang that are kept, one gang per thread
+
+
+def short_block(width: int) -> int:
+    """The symbols in a block of which all rows are kept: fewer where there are many states."""
+    return max(1, min(SHORT_BLOCK, GANG_BYTES // (GANG * width * 8)))
 
 
 class Cut(NamedTuple):
