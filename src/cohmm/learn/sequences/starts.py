@@ -12,8 +12,8 @@ chain to another further still (`benchmarks/sessions.py`).
    long as that rises; after a while the better half goes on each time, until one is left.
 4. If that is ahead of what was given, it is improved by moving states (`split_states`), again with
    EM on a and a score on b.  Many moves on little data lead further than few moves on more.
-5. What a and b say need not hold: EM over all of the data, or much of it, decides between the
-   winner and what was given.
+5. What a and b say need not hold: there are two such races, and EM over all of the data, or much
+   of it, decides between their winners and what was given.
 
 Of little data no part is held out: a few random starts race, by its own likelihood.
 """
@@ -34,13 +34,13 @@ from cohmm.model.hmm import HMM, ImpossibleObservation
 from cohmm.model.sampling import generator
 
 SUBSET = 12_000  # symbols of a, and of b, on which what was given is tried
-RACE = 4000  # symbols of each in the race, and for moves
+RACE, RACES = 4000, 2  # symbols of each in a race, and for moves; races, each on parts of its own
 LONGEST_PIECE, PIECES = 1000, 20  # longer sequences are cut: symbols, and pieces at least
 LEAST = 2000  # symbols: parts of fewer tell nothing
 PASSES, ROUNDS = 10, 2  # of EM, before any is dropped
 FEW = 5  # random starts, on so little data
 MUCH, MUCH_PASSES = 200_000, 20  # symbols, and EM passes over them, that decide in the end
-MOVES, MOST_MOVES = 20, 200  # moves on trial: for each state, and in all
+MOVES, MOST_MOVES = 15, 150  # moves on trial: for each state, and in all
 # EM passes of a trial, and the nats per symbol behind which it is given up.  Of 270 moves on six
 # sets of sessions, 30 % were tried to the end, with all but 1 % of what the moves gained.
 TRIAL = ((4, 0.05), (2, 0.03), (14, 0.0))
@@ -98,25 +98,39 @@ def best_start(
     flattered = data.n_observations <= 2 * SUBSET
     if given and best(raised).score < best(given).score + WORTH and not flattered:
         return best(given).model
-    if not little:
-        size = min(RACE, size)
-        a, b = subsets(data, (size, size), rng)
-        raised = [scored(runner.model, b)._replace(rising=runner.rising) for runner in raised]
-    n_random = min(n_random, FEW) if little else n_random
+    if little:
+        winner = best([*raised, race(draw, min(n_random, FEW), a, b, rng)])
+        unmoved = [c for c, runner in zip(candidates, raised, strict=True) if runner is winner]
+        return unmoved[0] if unmoved else winner.model
+    ahead = []
+    for _ in range(RACES):
+        a, b = subsets(data, 2 * (min(RACE, size),), rng)
+        winner = race(draw, n_random, a, b, rng)
+        again = [scored(runner.model, b) for runner in raised]
+        if flattered or not again or winner.score > best(again).score:
+            ahead.append(with_states_moved(winner, a, b, rng).model)
+    if not ahead:
+        return candidates[int(np.argmax([runner.score for runner in raised]))]
+    kept = [best(given).model] if given else []
+    [much] = subsets(data, (min(MUCH, data.n_observations),), rng)
+    ends = [scored(em(model, much, MUCH_PASSES), much).score for model in (*kept, *ahead)]
+    ends[: len(kept)] = [end + WORTH for end in ends[: len(kept)]]
+    return [*kept, *ahead][int(np.argmax(ends))]
+
+
+def race(
+    draw: Callable[[np.random.Generator], HMM],
+    n_random: int,
+    a: Sequences,
+    b: Sequences,
+    rng: np.random.Generator,
+) -> Runner:
+    """The winner among random models: EM on a, scored on b, the better half goes on each time."""
     field = [run(scored(draw(rng), b), a, b, ROUNDS) for _ in range(n_random)]
     while len(field) > 1:
         field.sort(key=lambda runner: -runner.score)
         field = [run(runner, a, b) for runner in field[: len(field) // 2]]
-    winner = best(field if flattered and not little else [*raised, *field])
-    if not little and all(winner is not runner for runner in raised):
-        winner = with_states_moved(winner, a, b, rng)
-    unmoved = [model for model, runner in zip(candidates, raised, strict=True) if runner is winner]
-    if unmoved or not given or little:
-        return unmoved[0] if unmoved else winner.model
-    [much] = subsets(data, (min(MUCH, data.n_observations),), rng)
-    kept = best(given).model
-    ends = [scored(em(model, much, MUCH_PASSES), much).score for model in (kept, winner.model)]
-    return winner.model if ends[1] > ends[0] + WORTH else kept
+    return field[0]
 
 
 def _all_of(data: Sequences | SequenceParts) -> Sequences:
