@@ -85,7 +85,8 @@ def main() -> None:
             [size for size in sizes_mixing if size[2] <= arguments.longest],
             range(first, first + (1 if arguments.quick else arguments.seeds)),
         )
-        independent(first, 4 if arguments.quick else arguments.independent)
+        if arguments.independent:
+            independent(first, 4 if arguments.quick else arguments.independent)
 
 
 def many_chains(chains: list[Chain], with_select: bool) -> None:
