@@ -48,9 +48,9 @@ class Scatter:
     verdict : "separable", "scattered", "not refuted" or "refuted"
         The first two are proofs (anchors of every state; all corners were looked at).
     direction : array, (K,), or None
-        The x that refutes: M x >= 0, 1'x = 1, and |x| > 1.
+        The x that refutes: M x >= 0, 1'x = 1, and its length is above 1.
     length : float
-        The largest \\|x\\|^2 that was found; 1 is that of the unit vectors.
+        The largest squared length of an x that was found; 1 is that of the unit vectors.
     tries : int
         Starts of linear programs; 0 where corners were enumerated, or anchors were enough.
     zeros : array, (K,)
