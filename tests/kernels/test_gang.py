@@ -5,8 +5,8 @@ import pytest
 
 from cohmm.kernels import gang
 from cohmm.kernels.compiled import kernel
-from cohmm.kernels.gang import GANG
 from cohmm.kernels.simd import LANE, aligned_zeros, pad_columns, padded
+from cohmm.kernels.tiles import GANG
 
 # Every remainder of 24, with 28 as its own case, and more than one whole tile before it.
 SIZES = [*range(1, 34), 44, 52, 56, 76, 100, 140]

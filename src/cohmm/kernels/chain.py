@@ -27,7 +27,8 @@ import numpy as np
 
 from cohmm.kernels.chain_steps import ENDS, SMALLEST
 from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel
-from cohmm.kernels.gang import GANG, LOWEST_PRODUCT, LOWEST_TOTAL, filter_step
+from cohmm.kernels.gang import LOWEST_PRODUCT, LOWEST_TOTAL, filter_step
+from cohmm.kernels.tiles import GANG
 
 # Instead of a lost place: nothing is impossible, but a state has nearly underflowed.
 FADED = -2

@@ -12,158 +12,21 @@ meets.  Nothing here is compiled anew for another K.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
 from cohmm.kernels import simd
 from cohmm.kernels.compiled import vector_code
 from cohmm.kernels.simd import LANE, constant
+from cohmm.kernels.tiles import AVX512, GANG, Step, over_tiles, tile_of
 
-GANG = 8
 LOWEST_TOTAL = 1e-6  # a row that sums to less is rescaled at once
 LOWEST_PRODUCT = 1e-250  # factors are multiplied up to here before one logarithm is taken
 LOWEST_SCORE = -512.0  # above it, differences of scores stay exact
 HIGHEST = 1e290  # of a backward row: what comes near it has been lost by underflow before
-
-_AVX512 = bool(binding.get_host_cpu_features().get("avx512f"))
-# Columns of a tile: as many accumulators as there are registers for, and no more.
-_WIDEST = 24 if _AVX512 else 4
-_STEP = 4
-# What is left of the columns when no whole tile fits: 28 are better as 16 + 12 than as 24 + 4.
-_LEFT = [width for width in (20, 16, 12, 8, 4) if width < _WIDEST]
-_UNEVEN = 28
-
-
-def _vectors(width: int) -> list[int]:
-    """The widths of the vectors that ``width`` columns are made of."""
-    return [LANE] * (width // LANE) + ([_STEP] if width % LANE else [])
-
-
-def _over_tiles(builder: Any, n_columns: Any, body: Callable[[Any, list[int]], None]) -> None:
-    """Emit ``body(first column, widths of vectors)`` for tiles that cover all columns."""
-    whole = builder.and_(builder.add(n_columns, constant(_STEP - 1)), constant(-_STEP))
-    column = cgutils.alloca_once_value(builder, constant(0))
-    loop, left = (builder.append_basic_block(name) for name in ("tiles", "left"))
-    done = builder.append_basic_block("tiled")
-    builder.branch(loop)
-    builder.position_at_end(loop)
-    rest = builder.sub(whole, builder.load(column))
-    more = builder.icmp_signed(">=", rest, constant(_WIDEST))
-    if _LEFT:
-        more = builder.and_(more, builder.icmp_signed("!=", rest, constant(_UNEVEN)))
-    tile = builder.append_basic_block("tile")
-    builder.cbranch(more, tile, left)
-    builder.position_at_end(tile)
-    body(builder.load(column), _vectors(_WIDEST))
-    builder.store(builder.add(builder.load(column), constant(_WIDEST)), column)
-    builder.branch(loop)
-    builder.position_at_end(left)
-    for width in _LEFT:
-        rest = builder.sub(whole, builder.load(column))
-        fits = builder.icmp_signed("==", rest, constant(width))
-        if width + 12 == _UNEVEN:
-            fits = builder.or_(fits, builder.icmp_signed("==", rest, constant(_UNEVEN)))
-        with builder.if_then(fits):
-            body(builder.load(column), _vectors(width))
-            builder.store(builder.add(builder.load(column), constant(width)), column)
-    builder.branch(done)
-    builder.position_at_end(done)
-
-
-class _Step:
-    """The rows of a gang times a matrix: where operands are, and the product of one tile."""
-
-    def __init__(self, builder: Any, matrix: Any, rows: Any, place: Any):
-        self.builder = builder
-        self.matrix = matrix
-        self.n_states, self.width = simd.shape_of(builder, matrix)
-        self.rows = rows
-        first = self.offset(place)
-        self.bases = [self.row(first, b) for b in range(GANG)]
-
-    def offset(self, place: Any) -> Any:
-        """Where the rows of a gang begin."""
-        return self.builder.mul(place, self.builder.mul(self.width, constant(GANG)))
-
-    def row(self, base: Any, b: int) -> Any:
-        """Where row b of a gang begins."""
-        return self.builder.add(base, self.builder.mul(self.width, constant(b)))
-
-    def table_row(self, index: Any, b: int) -> Any:
-        """Where the row of a table begins that block b meets."""
-        at = self.builder.load(self.builder.gep(index.data, [constant(b)]))
-        return self.builder.mul(at, self.width)
-
-    def product(
-        self,
-        combine: Callable[..., Any],
-        nothing: float,
-        finish: Callable[[int, Any, Any], None],
-    ) -> None:
-        """``combine(row[i], matrix[i], so far)`` over all i, given to ``finish(b, vector, at)``."""
-        builder = self.builder
-
-        def body(column: Any, widths: list[int]) -> None:
-            def entries(i: Any) -> list[Any]:
-                places = _places(builder, builder.mul(i, self.width), column, widths)
-                return [
-                    simd.load(builder, self.matrix.data, at, width)
-                    for at, width in zip(places, widths, strict=True)
-                ]
-
-            def factor(b: int, i: Any) -> Any:
-                return builder.load(builder.gep(self.rows.data, [builder.add(self.bases[b], i)]))
-
-            tile = _tile(builder, self.n_states, widths, entries, factor, combine, nothing)
-            columns = _places(builder, constant(0), column, widths)
-            for b, vectors in enumerate(tile):
-                for vector, at in zip(vectors, columns, strict=True):
-                    finish(b, vector, at)
-
-        _over_tiles(builder, self.n_states, body)
-
-    def scalars(self, array: Any, first: Any = None) -> list[Any]:
-        """One number of ``array`` per block."""
-        offset = constant(0) if first is None else self.builder.mul(first, constant(GANG))
-        places = [self.builder.add(offset, constant(b)) for b in range(GANG)]
-        return [self.builder.load(self.builder.gep(array.data, [at])) for at in places]
-
-
-def _places(builder: Any, base: Any, column: Any, widths: list[int]) -> list[Any]:
-    """Where each vector of a tile lies in a row that begins at ``base``."""
-    at = builder.add(base, column)
-    return [builder.add(at, constant(sum(widths[:n]))) for n in range(len(widths))]
-
-
-def _tile(
-    builder: Any,
-    n: Any,
-    widths: list[int],
-    entries: Callable[[Any], list[Any]],
-    factor: Callable[[int, Any], Any],
-    combine: Callable[..., Any],
-    nothing: float,
-) -> list[list[Any]]:
-    """``GANG`` rows of vectors: ``combine(factor(row, i), entries(i), so far)`` over i < n."""
-    registers = [
-        [cgutils.alloca_once(builder, ir.VectorType(simd.DOUBLE, w)) for w in widths]
-        for _ in range(GANG)
-    ]
-    for row in registers:
-        for register, width in zip(row, widths, strict=True):
-            builder.store(simd.doubles(nothing, width), register)
-    with cgutils.for_range(builder, n) as loop:
-        vectors = entries(loop.index)
-        for b, row in enumerate(registers):
-            scalar = factor(b, loop.index)
-            for register, vector, width in zip(row, vectors, widths, strict=True):
-                same = simd.splat(builder, scalar, width)
-                builder.store(combine(builder, same, vector, builder.load(register)), register)
-    return [[builder.load(register) for register in row] for row in registers]
 
 
 def _smaller(builder: Any, a: Any, b: Any) -> Any:
@@ -186,7 +49,7 @@ def filter_step(
         matrix_, rows_, table_, index_, scales_, out_, totals_, product_ = simd.arrays(
             context, builder, signature, args, 0, 1, 3, 4, 5, 6, 8, 9
         )
-        step = _Step(builder, matrix_, rows_, args[2])
+        step = Step(builder, matrix_, rows_, args[2])
         base = step.offset(args[7])
         sums = [cgutils.alloca_once_value(builder, simd.doubles(0.0)) for _ in range(GANG)]
         likely = [step.table_row(index_, b) for b in range(GANG)]
@@ -237,7 +100,7 @@ def smooth_step(
         matrix_, rows_, table_, index_, scales_, out_, filtered_, sums_, into_, weights_ = (
             simd.arrays(context, builder, signature, args, 0, 1, 3, 4, 5, 6, 8, 10, 11, 12)
         )
-        step = _Step(builder, matrix_, rows_, args[2])
+        step = Step(builder, matrix_, rows_, args[2])
         base, past = step.offset(args[7]), step.offset(builder.add(args[9], constant(1)))
         highest = cgutils.alloca_once_value(builder, simd.doubles(0.0))
         likely, grown = (
@@ -289,7 +152,7 @@ def score_step(
         matrix_, rows_, table_, index_, out_, tops_ = simd.arrays(
             context, builder, signature, args, 0, 1, 3, 4, 5, 7
         )
-        step = _Step(builder, matrix_, rows_, args[2])
+        step = Step(builder, matrix_, rows_, args[2])
         base = step.offset(args[6])
         nothing = float("-inf")
         best = [cgutils.alloca_once_value(builder, simd.doubles(nothing)) for _ in range(GANG)]
@@ -304,7 +167,7 @@ def score_step(
             builder.store(simd.larger(builder, value, builder.load(best[b])), best[b])
 
         def better(builder: Any, score: Any, entry: Any, best: Any) -> Any:
-            if _AVX512:
+            if AVX512:
                 same = simd.splat(builder, args[8], entry.type.count)
                 return simd.larger(builder, simd.one_rounding(builder, score, same, entry), best)
             return simd.larger(builder, builder.fadd(score, entry), best)
@@ -358,7 +221,7 @@ def add_outer_products(
                     at = builder.add(base, builder.add(builder.mul(step, width), row))
                     return builder.load(builder.gep(left_.data, [builder.add(at, constant(b))]))
 
-                tile = _tile(builder, steps, widths, entries, factor, simd.multiply_add, 0.0)
+                tile = tile_of(builder, steps, widths, entries, factor, simd.multiply_add, 0.0)
                 for b, vectors in enumerate(tile):
                     at = builder.mul(builder.add(row, constant(b)), width)
                     for vector, start in zip(vectors, starts, strict=True):
@@ -366,7 +229,7 @@ def add_outer_products(
                         before = simd.load(builder, total_.data, to, vector.type.count)
                         simd.store(builder, builder.fadd(before, vector), total_.data, to)
 
-        _over_tiles(builder, args[5], body)
+        over_tiles(builder, args[5], body)
         return context.get_dummy_value()
 
     kinds = (left, types.int64, right, types.int64, weights, types.int64, total)

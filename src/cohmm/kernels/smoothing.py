@@ -15,7 +15,8 @@ import numpy as np
 
 from cohmm.kernels.chain import enter_forward, line_up, look_up, run_gang
 from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel
-from cohmm.kernels.gang import GANG, HIGHEST, add_outer_products, smooth_step
+from cohmm.kernels.gang import HIGHEST, add_outer_products, smooth_step
+from cohmm.kernels.tiles import GANG
 
 STRETCH = 32  # steps whose outer products are added up in registers
 

@@ -7,7 +7,8 @@ import numpy as np
 from cohmm.kernels.chain import look_up
 from cohmm.kernels.chain_steps import ENDS
 from cohmm.kernels.compiled import Floats, Ints, Part, kernel
-from cohmm.kernels.gang import GANG, LOWEST_SCORE, best_source, score_step
+from cohmm.kernels.gang import LOWEST_SCORE, best_source, score_step
+from cohmm.kernels.tiles import GANG
 
 
 @kernel

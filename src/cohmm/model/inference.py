@@ -20,9 +20,9 @@ import numpy as np
 
 from cohmm.kernels import chain, chain_steps, log_chain, smoothing
 from cohmm.kernels.compiled import Floats, Ints, Part
-from cohmm.kernels.gang import GANG
 from cohmm.kernels.simd import aligned_zeros
 from cohmm.kernels.threads import run, split
+from cohmm.kernels.tiles import GANG
 from cohmm.model import joints
 from cohmm.model.joints import Cut
 from cohmm.model.tables import Tables, log_tables

@@ -17,9 +17,9 @@ import numpy as np
 from cohmm.kernels import chain_steps
 from cohmm.kernels.chain_steps import ENDS, SMALLEST, UNKNOWN
 from cohmm.kernels.compiled import Floats, Ints, Part
-from cohmm.kernels.gang import GANG
 from cohmm.kernels.simd import aligned_zeros
 from cohmm.kernels.threads import split
+from cohmm.kernels.tiles import GANG
 
 TOLERANCE = 1e-12
 WARM_UP = 32

@@ -1,0 +1,153 @@
+"""Products of eight rows with a matrix, in tiles that stay in registers.
+
+What is done with them is in `cohmm.kernels.gang`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import binding, ir
+from numba.core import cgutils
+
+from cohmm.kernels import simd
+from cohmm.kernels.simd import LANE, constant
+
+GANG = 8
+
+AVX512 = bool(binding.get_host_cpu_features().get("avx512f"))
+# Columns of a tile: as many accumulators as there are registers for, and no more.
+_WIDEST = 24 if AVX512 else 4
+_STEP = 4
+# What is left of the columns when no whole tile fits: 28 are better as 16 + 12 than as 24 + 4.
+_LEFT = [width for width in (20, 16, 12, 8, 4) if width < _WIDEST]
+_UNEVEN = 28
+
+
+def _vectors(width: int) -> list[int]:
+    """The widths of the vectors that ``width`` columns are made of."""
+    return [LANE] * (width // LANE) + ([_STEP] if width % LANE else [])
+
+
+def over_tiles(builder: Any, n_columns: Any, body: Callable[[Any, list[int]], None]) -> None:
+    """Emit ``body(first column, widths of vectors)`` for tiles that cover all columns."""
+    whole = builder.and_(builder.add(n_columns, constant(_STEP - 1)), constant(-_STEP))
+    column = cgutils.alloca_once_value(builder, constant(0))
+    loop, left = (builder.append_basic_block(name) for name in ("tiles", "left"))
+    done = builder.append_basic_block("tiled")
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    rest = builder.sub(whole, builder.load(column))
+    more = builder.icmp_signed(">=", rest, constant(_WIDEST))
+    if _LEFT:
+        more = builder.and_(more, builder.icmp_signed("!=", rest, constant(_UNEVEN)))
+    tile = builder.append_basic_block("tile")
+    builder.cbranch(more, tile, left)
+    builder.position_at_end(tile)
+    body(builder.load(column), _vectors(_WIDEST))
+    builder.store(builder.add(builder.load(column), constant(_WIDEST)), column)
+    builder.branch(loop)
+    builder.position_at_end(left)
+    for width in _LEFT:
+        rest = builder.sub(whole, builder.load(column))
+        fits = builder.icmp_signed("==", rest, constant(width))
+        if width + 12 == _UNEVEN:
+            fits = builder.or_(fits, builder.icmp_signed("==", rest, constant(_UNEVEN)))
+        with builder.if_then(fits):
+            body(builder.load(column), _vectors(width))
+            builder.store(builder.add(builder.load(column), constant(width)), column)
+    builder.branch(done)
+    builder.position_at_end(done)
+
+
+class Step:
+    """The rows of a gang times a matrix: where operands are, and the product of one tile."""
+
+    def __init__(self, builder: Any, matrix: Any, rows: Any, place: Any):
+        self.builder = builder
+        self.matrix = matrix
+        self.n_states, self.width = simd.shape_of(builder, matrix)
+        self.rows = rows
+        first = self.offset(place)
+        self.bases = [self.row(first, b) for b in range(GANG)]
+
+    def offset(self, place: Any) -> Any:
+        """Where the rows of a gang begin."""
+        return self.builder.mul(place, self.builder.mul(self.width, constant(GANG)))
+
+    def row(self, base: Any, b: int) -> Any:
+        """Where row b of a gang begins."""
+        return self.builder.add(base, self.builder.mul(self.width, constant(b)))
+
+    def table_row(self, index: Any, b: int) -> Any:
+        """Where the row of a table begins that block b meets."""
+        at = self.builder.load(self.builder.gep(index.data, [constant(b)]))
+        return self.builder.mul(at, self.width)
+
+    def product(
+        self,
+        combine: Callable[..., Any],
+        nothing: float,
+        finish: Callable[[int, Any, Any], None],
+    ) -> None:
+        """``combine(row[i], matrix[i], so far)`` over all i, given to ``finish(b, vector, at)``."""
+        builder = self.builder
+
+        def body(column: Any, widths: list[int]) -> None:
+            def entries(i: Any) -> list[Any]:
+                at_i = vector_places(builder, builder.mul(i, self.width), column, widths)
+                return [
+                    simd.load(builder, self.matrix.data, at, width)
+                    for at, width in zip(at_i, widths, strict=True)
+                ]
+
+            def factor(b: int, i: Any) -> Any:
+                return builder.load(builder.gep(self.rows.data, [builder.add(self.bases[b], i)]))
+
+            rows = tile_of(builder, self.n_states, widths, entries, factor, combine, nothing)
+            columns = vector_places(builder, constant(0), column, widths)
+            for b, vectors in enumerate(rows):
+                for vector, at in zip(vectors, columns, strict=True):
+                    finish(b, vector, at)
+
+        over_tiles(builder, self.n_states, body)
+
+    def scalars(self, array: Any, first: Any = None) -> list[Any]:
+        """One number of ``array`` per block."""
+        offset = constant(0) if first is None else self.builder.mul(first, constant(GANG))
+        places = [self.builder.add(offset, constant(b)) for b in range(GANG)]
+        return [self.builder.load(self.builder.gep(array.data, [at])) for at in places]
+
+
+def vector_places(builder: Any, base: Any, column: Any, widths: list[int]) -> list[Any]:
+    """Where each vector of a tile lies in a row that begins at ``base``."""
+    at = builder.add(base, column)
+    return [builder.add(at, constant(sum(widths[:n]))) for n in range(len(widths))]
+
+
+def tile_of(
+    builder: Any,
+    n: Any,
+    widths: list[int],
+    entries: Callable[[Any], list[Any]],
+    factor: Callable[[int, Any], Any],
+    combine: Callable[..., Any],
+    nothing: float,
+) -> list[list[Any]]:
+    """``GANG`` rows of vectors: ``combine(factor(row, i), entries(i), so far)`` over i < n."""
+    registers = [
+        [cgutils.alloca_once(builder, ir.VectorType(simd.DOUBLE, w)) for w in widths]
+        for _ in range(GANG)
+    ]
+    for row in registers:
+        for register, width in zip(row, widths, strict=True):
+            builder.store(simd.doubles(nothing, width), register)
+    with cgutils.for_range(builder, n) as loop:
+        vectors = entries(loop.index)
+        for b, row in enumerate(registers):
+            scalar = factor(b, loop.index)
+            for register, vector, width in zip(row, vectors, widths, strict=True):
+                same = simd.splat(builder, scalar, width)
+                builder.store(combine(builder, same, vector, builder.load(register)), register)
+    return [[builder.load(register) for register in row] for row in registers]
