@@ -27,7 +27,7 @@ MAX_ITER = 40
 MUCH = 100_000  # symbols, from which one step is made
 VERY_LITTLE = 40_000  # symbols times K^2, up to which the mean is taken
 MEAN = 2.0  # times w: Dirichlet's parameters for the mean, of emissions and of transitions
-SHARE = 0.6  # of the mean: it alone blurs states that 200 symbols tell apart (780 chains)
+SHARE = 0.6  # of the mean: it alone is behind on sticky chains of 200 symbols (small_data.py)
 TRANSITIONS = 3.0  # times w, by `benchmarks/small_data.py`; 10 is as good there, and harms sessions
 
 
