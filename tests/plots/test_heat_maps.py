@@ -110,3 +110,54 @@ def test_leaving_shows_where_the_chain_goes_from_a_state() -> None:
     assert len(ax.texts) == 6
     whole = plot_transitions(np.eye(2), leaving=True)  # no state is ever left
     assert not drawn(whole).any()
+
+
+def test_intervals_stand_in_their_cells(model: PairwiseHMM) -> None:
+    """A cell is the bar of shades turned on its side."""
+    errors = model.standard_errors()
+    low, high = errors.interval(0.9)
+    ax = plot_transitions(model, errors=errors, seriate=False)
+    lines, dots = ax.collections
+    norm = ax.images[0].norm
+    cells = [tuple(cell) for cell in np.argwhere(np.asarray(norm(high.transmat)) > 0.1)]
+    segments = lines.get_segments()  # type: ignore[attr-defined]
+    assert len(segments) == len(cells) == len(dots.get_offsets()) >= 3
+    for (row, column), segment, dot in zip(cells, segments, dots.get_offsets(), strict=True):
+        ends = (low.transmat, model.transmat_, high.transmat)
+        begin, at, end = (column - 0.5 + 0.08 + 0.84 * float(norm(t[row, column])) for t in ends)
+        np.testing.assert_allclose(segment[:, 0], [begin, end], atol=1e-9)
+        assert dot[0] == pytest.approx(at)
+        assert row < dot[1] < row + 0.5
+    written = [text.get_text() for text in ax.texts]
+    assert len(written) == 18  # each of the nine has its interval below
+    assert f"{low.transmat[0, 0]:.2f}-{high.transmat[0, 0]:.2f}".replace("0.", ".") in written
+    assert "90 % intervals" in ax.get_xlabel()
+
+
+def test_intervals_of_emissions_follow_their_symbols(model: PairwiseHMM, topics: HTMM) -> None:
+    errors = model.standard_errors()
+    low, high = errors.interval(0.9)
+    ax = plot_emissions(model, errors=errors)
+    symbols = [int(label) for label in ticks(ax, "y")]
+    shown = np.asarray(ax.images[0].norm(high.emissionprob[:, symbols].T)) > 0.1
+    (segments,) = (c.get_segments() for c in ax.collections if hasattr(c, "get_segments"))
+    rows, columns = np.nonzero(shown)
+    left = np.asarray(ax.images[0].norm(low.emissionprob[:, symbols].T))[rows, columns]
+    np.testing.assert_allclose(
+        [segment[0] for segment in segments],
+        np.column_stack([columns - 0.5 + 0.08 + 0.84 * left, rows]),
+        atol=1e-9,
+    )
+    own = topics.standard_errors()
+    assert plot_emissions(topics, errors=own, n_symbols=10).collections
+    assert plot_transitions(topics, errors=own).collections
+
+
+def test_errors_that_are_not_of_the_model(model: PairwiseHMM) -> None:
+    errors = model.standard_errors()
+    with pytest.raises(ValueError, match=r"errors are of a table \(3, 12\), and the model has"):
+        plot_emissions(np.eye(3), errors=errors)
+    with pytest.raises(ValueError, match=r"what model.standard_errors\(\) gives, not a float"):
+        plot_transitions(model, errors=0.1)
+    with pytest.raises(ValueError, match="not of those when a state is left"):
+        plot_transitions(model, errors=errors, leaving=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.report.prepare import Material, Reading, cap_sentence
+from cohmm.report.trust import Between, Certain
 from cohmm.report.values import Item, Trace
 from cohmm.topics.over import TopicsOver
 
@@ -102,6 +103,22 @@ def an_over(k: int = 4, period: str | None = "year", seed: int = 0) -> TopicsOve
         10 * high + 1,
         tuple(map(str, range(k))),
     )
+
+
+def a_trust(seed: int = 0) -> Certain:
+    """Of `material`: intervals that hold its probabilities, of which one is not known at all."""
+    given = material(seed=seed)
+    ends = []
+    for table in (given.components, given.transitions):
+        low, high = np.maximum(0.8 * table - 0.005, 0), np.minimum(1.2 * table + 0.005, 1)
+        low[0, 0], high[0, 0] = 0, 1
+        ends.append(Between(low, high))
+    lines = (
+        ("fit of", "4 topics, 20 symbols"),
+        ("scatter", "not refuted <i>so far</i>"),
+        ("not answered", "whether " + "a_very_long_name" * 20 + " is there"),
+    )
+    return Certain(lines, ("try <b>5</b> states", "find more data"), *ends)
 
 
 def reading(d, rng, components, transitions, prevalence, vocabulary, length, text) -> Reading:

@@ -16,7 +16,7 @@ from cohmm.report.prepare import model_key, prepare_report
 from cohmm.report.render import write
 from cohmm.topics.describe import top_words
 from cohmm.topics.word_order import RELEVANCE
-from tests.report.samples import TRICKY, WORDS, an_over, material
+from tests.report.samples import TRICKY, WORDS, a_trust, an_over, material
 
 DESKTOP, PHONE = (1280, 900), (360, 740)
 QUOTED = 'the "sea" & it\'s <b>tides</b>'
@@ -96,6 +96,9 @@ CASES = {
     ),
     "over": lambda: replace(material(n_texts=3), over=an_over()),
     "by class": lambda: replace(material(n_texts=3), over=an_over(period=None)),
+    "trust": lambda: replace(
+        material(n_texts=3, kind="states", text=False), trust=a_trust(), coherence=None
+    ),
     "alone": lambda: material(n_texts=0),
     "absorbed": lambda: replace(material(k=3), transitions=np.eye(3)),
 }
@@ -589,6 +592,66 @@ def test_tab_reaches_every_part(opened):
     assert set(SECTIONS) <= reached
 
 
+# -- how far it can be trusted -----------------------------------------------------------------
+
+
+def test_the_diagnosis_is_read_and_saved_by_keyboard_on_a_phone(opened):
+    from playwright.sync_api import expect
+
+    one = opened("trust", size=(390, 844))
+    one.page.locator("nav a[href='#trust']").focus()
+    one.page.keyboard.press("Enter")
+    expect(one.page.locator("#trust-head")).to_be_in_viewport()
+    assert one.text("#trust-head") == "Can this fit be trusted?"
+    assert one.page.locator("#trust dt").all_inner_texts() == ["Fit of", "Scatter", "Not answered"]
+    assert one.page.locator("#trust dd").nth(1).inner_text() == "not refuted <i>so far</i>"
+    assert one.page.locator("#trust ol li").all_inner_texts() == [
+        "Try <b>5</b> states",
+        "Find more data",
+    ]
+    one.page.keyboard.press("Tab")  # from the section that the link led to, to its first button
+    assert one.page.evaluate("document.activeElement.ariaLabel") == "Save diagnosis as CSV"
+    with one.page.expect_download() as waiting:
+        one.page.keyboard.press("Enter")
+    rows = list(csv.reader(io.StringIO(waiting.value.path().read_text("utf-8"))))
+    assert rows[1] == ["Fit of", "4 topics, 20 symbols"]
+    assert rows[-1] == ["Next, 2", "Find more data"]
+    assert wide(one.page) <= 0
+
+
+def test_intervals_stand_on_bars_and_are_said_of_transitions(opened):
+    one = opened("trust")
+    data = one.data()
+    topic = data["topics"][1]
+    one.page.locator("#topic-table .chip").nth(1).click()
+    bars = one.page.locator("#bars li").evaluate_all(
+        """all => all.map(li => ['.track', '.fill', '.whisker'].map(part => {
+          const box = li.querySelector(part).getBoundingClientRect();
+          return [box.left, box.right] }))"""
+    )
+    first = bars[0]
+    scale = (first[1][1] - first[0][0]) / topic["probabilities"][0]
+    for (track, _, whisker), low, high in zip(bars, topic["low"], topic["high"], strict=False):
+        assert whisker[0] - track[0] == pytest.approx(scale * low, abs=1.5)
+        assert whisker[1] - track[0] == pytest.approx(scale * high, abs=2.5)
+        assert whisker[1] <= track[1] + 2.5
+    assert re.search(r"\d\u20130\.\d", one.text("#bars li:first-child .note"))
+    one.page.locator("#matrix canvas").focus()
+    for key in ("ArrowRight", "ArrowRight"):
+        one.page.keyboard.press(key)
+    i, j = data["order"][:2]
+    said = re.search(r"\(90 %: ([\d.e-]+)\u2013([\d.e-]+)\) at each symbol", one.text("#flow"))
+    assert float(said[1]) == pytest.approx(data["transitions_low"][i][j], rel=0.06)
+    assert float(said[2]) == pytest.approx(data["transitions_high"][i][j], rel=0.06)
+    # Where nothing is known, a line is cut at the end of its track.
+    one.page.locator("#topic-table .chip").nth(0).click()
+    assert one.page.evaluate(
+        """() => [...document.querySelectorAll('#bars .track')].every(track =>
+          track.querySelector('.whisker').getBoundingClientRect().right
+          <= track.getBoundingClientRect().right + 2.5)"""
+    )
+
+
 # -- everyone can read it ----------------------------------------------------------------------
 
 
@@ -600,6 +663,8 @@ def test_tab_reaches_every_part(opened):
         ("tricky", {"size": PHONE}),
         ("over", {"size": PHONE}),
         ("by class", {}),
+        ("trust", {"size": PHONE}),
+        ("trust", {"dark": True}),
     ],
 )
 def test_no_serious_complaint_of_axe(opened, name, options):

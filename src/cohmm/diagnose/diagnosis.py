@@ -8,7 +8,7 @@ from typing import Any
 
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.advice import advice_for
-from cohmm.diagnose.in_words import in_words
+from cohmm.diagnose.in_words import in_words, lines_of
 from cohmm.diagnose.model_fit import ModelFit, model_fit
 from cohmm.diagnose.pairs_outside import pairs_outside
 from cohmm.diagnose.scatter import TRIES, Scatter, scatter
@@ -133,6 +133,11 @@ class Diagnosis:
     def advice(self) -> tuple[str, ...]:
         """What to do next, the most urgent first."""
         return advice_for(self)
+
+    @property
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """What ``print`` shows before the advice: what a line is about, and its text."""
+        return lines_of(self)
 
     def __str__(self) -> str:
         return in_words(self)

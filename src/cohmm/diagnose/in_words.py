@@ -18,7 +18,13 @@ MOST_CLOSE = 3
 
 def in_words(given: Diagnosis) -> str:
     """Some lines, each with what it is about."""
-    rows = [
+    next_steps = ((f"next, {i}" if i else "next", text) for i, text in _numbered(given.advice))
+    return "\n".join(_row(label, text) for label, text in (*lines_of(given), *next_steps))
+
+
+def lines_of(given: Diagnosis) -> tuple[tuple[str, str], ...]:
+    """What each line is about, and its text; without what to do next."""
+    rows = (
         ("fit of", _subject(given)),
         (f"{given.kind}s shown", _shown(given)),
         ("one more", _one_more(given)),
@@ -27,9 +33,8 @@ def in_words(given: Diagnosis) -> str:
         ("conditioning", _conditioning(given)),
         ("model fit", _fit(given)),
         *(("not answered", text) for text in given.missing),
-        *((f"next, {i}" if i else "next", text) for i, text in _numbered(given.advice)),
-    ]
-    return "\n".join(_row(label, text) for label, text in rows if text)
+    )
+    return tuple((label, text) for label, text in rows if text)
 
 
 def _row(label: str, text: str) -> str:

@@ -32,6 +32,9 @@ class FittedHMM(Protocol):
     def model_(self) -> HMM:
         """The model."""
 
+    def standard_errors(self) -> Any:
+        """How sure each number is."""
+
 
 class FittedTopics(Protocol):
     """An `HTMM` that was fitted, or loaded."""
@@ -55,6 +58,9 @@ class FittedTopics(Protocol):
 
     def encode(self, X: Any) -> Documents:
         """Documents in the words of the model."""
+
+    def standard_errors(self) -> Any:
+        """How sure each number is."""
 
     def segment(self, X: Any) -> list[Any]:
         """A topic for every word of every document."""

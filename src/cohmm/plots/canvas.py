@@ -6,6 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
+from cohmm.kernels.compiled import Floats
+
 try:
     import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
@@ -23,6 +27,11 @@ NAME = 14  # letters of a name beside a cell, at most
 # Of Okabe and Ito, told apart by colour-blind readers as well.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+INSET = 0.08  # of a cell, on both sides of the room that whiskers have
+LEAST = 0.1  # of the shades, below which a whisker would be a dot on the edge of its cell
+DOT = 1.5  # points
+INTERVALS = "lines: 90 % intervals"
+DARK = 0.55  # of the shades, from where on lines are white
 GREY = "#595959"
 PALE = "#dddddd"
 # From white to a dark blue, so that a zero is paper; darker means more to every eye.
@@ -94,6 +103,35 @@ def shade_bar(ax: Axes, picture: AxesImage, label: str) -> None:
     """What the shades of a heat map mean."""
     bar = ax.figure.colorbar(picture, ax=ax, label=label, fraction=0.05, pad=0.02, aspect=25)
     bar.outline.set_visible(False)
+
+
+def darkest(values: Floats, ends: tuple[Floats, Floats] | None) -> float:
+    """What the darkest shade means: intervals have room, up to twice the largest value."""
+    largest = float(values.max())
+    if ends is not None:
+        largest = max(largest, min(float(ends[1].max()), 2 * largest))
+    return max(largest, 1e-300)
+
+
+def whiskers(ax: Axes, picture: AxesImage, ends: tuple[Any, Any], y: float = 0.0) -> None:
+    """An interval in every cell of a heat map, from ``ends``, low and high, both as its cells.
+
+    A cell is the bar of shades turned on its side: zero is its left edge, the darkest shade its
+    right one.  Lines are ``y`` below the middle; an estimate is a dot.  Cells that are nearly zero
+    for sure have neither.
+    """
+    values = np.asarray(picture.get_array())
+    low, middle, high = (
+        np.clip(np.asarray(picture.norm(table)), 0.0, 1.0) for table in (ends[0], values, ends[1])
+    )
+    rows, columns = np.nonzero(high > LEAST)
+    left, at, right = (
+        columns - 0.5 + INSET + (1 - 2 * INSET) * table[rows, columns]
+        for table in (low, middle, high)
+    )
+    colours = np.where(middle[rows, columns] > DARK, "white", "black").tolist()
+    ax.hlines(rows + y, left, right, colors=colours, linewidths=0.8)
+    ax.scatter(at, rows + y, s=DOT**2, c=colours, linewidths=0, zorder=3)
 
 
 def state_names(names: Sequence[str], order: Iterable[int]) -> list[str]:

@@ -9,15 +9,27 @@ from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.plots.canvas import SHADES, canvas, name_ticks, shade_bar, state_names, word
-from cohmm.plots.given import Emissions, emissions_of
+from cohmm.plots.canvas import (
+    INTERVALS,
+    SHADES,
+    canvas,
+    darkest,
+    name_ticks,
+    shade_bar,
+    state_names,
+    whiskers,
+    word,
+)
+from cohmm.plots.given import Emissions, emissions_of, interval_of
 from cohmm.topics.describe import top_codes
 from cohmm.topics.word_order import Order
 
 ROW = 0.125  # inches
 
 
-def plot_emissions(model: Any, ax: Axes | None = None, *, n_symbols: int = 40) -> Axes:
+def plot_emissions(
+    model: Any, ax: Axes | None = None, *, n_symbols: int = 40, errors: Any = None
+) -> Axes:
     """A heat map of P(symbol | state), one row per symbol and one column per state.
 
     Symbols stand by the state that they are most probable in, so that what is a state's own
@@ -32,6 +44,9 @@ def plot_emissions(model: Any, ax: Axes | None = None, *, n_symbols: int = 40) -
     n_symbols : int
         How many symbols are drawn at most: the most probable of every state, in turn; of topics,
         the most relevant words (see `cohmm.topics.word_order`).
+    errors : StandardErrors or TopicErrors, optional
+        What ``model.standard_errors()`` gives: cells have a dot and its 90 % interval, on the
+        scale of the shades, from zero at the left edge of the cell.
 
     >>> ax = plot_emissions([[.5, .5, 0], [.1, 0, .9]])
     >>> [label.get_text() for label in ax.get_yticklabels()]
@@ -42,11 +57,15 @@ def plot_emissions(model: Any, ax: Axes | None = None, *, n_symbols: int = 40) -
         raise ValueError(f"n_symbols must be a whole number from 1, not {n_symbols!r}")
     symbols = _in_blocks(given.values, _chosen(given, n_symbols))
     values = given.values[:, symbols].T
+    between = None
+    if errors is not None:
+        low, high = interval_of(errors, given.values, ("emissionprob", "components"))
+        between = low[:, symbols].T, high[:, symbols].T
     with canvas(ax, height=max(1.6, ROW * len(symbols) + 0.5)) as ax:
         picture = ax.imshow(
             values,
             cmap=SHADES,
-            norm=PowerNorm(0.5, vmin=0, vmax=values.max()),
+            norm=PowerNorm(0.5, vmin=0, vmax=darkest(values, between)),
             aspect="auto",
             interpolation="nearest",
         )
@@ -55,6 +74,9 @@ def plot_emissions(model: Any, ax: Axes | None = None, *, n_symbols: int = 40) -
         ax.set_xlabel(given.kind)
         ax.set_ylabel(given.symbol)
         shade_bar(ax, picture, f"P({given.symbol} | {given.kind})")
+        if between is not None:
+            whiskers(ax, picture, between)
+            ax.set_xlabel(f"{given.kind}\n{INTERVALS}")
         return ax
 
 

@@ -15,6 +15,7 @@ from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm import HMM
 
 ROUNDING = 1e-6
+LEVEL = 0.9  # coverage of intervals
 
 
 class Emissions(NamedTuple):
@@ -92,6 +93,27 @@ def transitions_of(model: Any) -> Transitions:
         raise ValueError(f"transitions must be (K, K), not {values.shape}")
     chain = HMM(np.full(k, 1 / k), values, np.ones((k, 1)))
     return Transitions(values, prevalence_of(chain), "state")
+
+
+def interval_of(errors: Any, values: Floats, names: tuple[str, str]) -> tuple[Floats, Floats]:
+    """From where to where ``values`` may be, with 90 %, by errors of states or of topics.
+
+    ``names`` are those of the table, of an HMM and of topics.
+    """
+    if not callable(getattr(errors, "interval", None)):
+        raise ValueError(
+            f"errors must be what model.standard_errors() gives, not a {type(errors).__name__}"
+        )
+    low, high = (
+        next(getattr(end, name) for name in names if hasattr(end, name))
+        for end in errors.interval(LEVEL)
+    )
+    if low.shape != values.shape:
+        raise ValueError(
+            f"errors are of a table {low.shape}, and the model has {values.shape}: give those of "
+            "the same model"
+        )
+    return low, high
 
 
 def names_of_topics(fit: TopicFit) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from cohmm.report.labels import Labels, checked_labels
 from cohmm.report.prepare import N_TEXTS, Material, Reading, cap_sentence, model_key
 from cohmm.report.summary import command_items, detectable, number, trace
 from cohmm.report.survey import Survey, read_piece
+from cohmm.report.trust import trust_hmm
 from cohmm.report.values import Item
 
 
@@ -47,6 +48,7 @@ def hmm_material(
         )
         about = _about(survey, hmm.n_symbols)
     counts = None if survey is None else survey.pairs
+    kept = None if survey is None else survey.data
     return Material(
         kind="states",
         title=title or "States",
@@ -68,6 +70,7 @@ def hmm_material(
         cap="" if survey is None else _cap(survey),
         readings=readings,
         labels=named,
+        trust=trust_hmm(hmm, estimator, kept, counts),
     )
 
 

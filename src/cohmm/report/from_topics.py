@@ -21,6 +21,7 @@ from cohmm.report.labels import Labels, checked_labels
 from cohmm.report.prepare import N_TEXTS, Material, Reading, cap_sentence, model_key
 from cohmm.report.summary import command_items, detectable, number, trace
 from cohmm.report.texts import Aligner, texts_of
+from cohmm.report.trust import trust_topics
 from cohmm.report.values import Item
 from cohmm.topics.document_chains import Chains
 from cohmm.topics.over import TopicsOver
@@ -96,6 +97,7 @@ def topic_material(
         flow=flow,
         contrast=overview.contrast,
         over=over,
+        trust=trust_topics(model),
     )
 
 

@@ -13,7 +13,8 @@ from cohmm.model.seriation import first_threshold, seriated
 from cohmm.report.colours import N_COLOURS
 from cohmm.report.draw import MOST_WORDS
 from cohmm.report.relevance import candidates
-from cohmm.report.values import Item, Over, Report, Text, Topic, Trace
+from cohmm.report.trust import LEVEL, Certain
+from cohmm.report.values import Item, Over, Report, Text, Topic, Trace, Trust
 from cohmm.topics.over import TopicsOver
 from cohmm.version import __version__
 
@@ -73,6 +74,8 @@ class Material:
         Of every topic, between documents.
     over : TopicsOver or None
         Topics over time, or by class.
+    trust : Certain or None
+        How far the fit can be trusted, with intervals.
     """
 
     kind: Literal["topics", "states"]
@@ -91,6 +94,7 @@ class Material:
     flow: str = ""
     contrast: Floats | None = None
     over: TopicsOver | None = None
+    trust: Certain | None = None
 
 
 def prepare_report(material: Material) -> Report:
@@ -121,6 +125,9 @@ def prepare_report(material: Material) -> Report:
         vocabulary=[_word(material.vocabulary[code]) for code in codes.tolist()],
         overall=rounded(overall[codes]),
         transitions=[rounded(row) for row in material.transitions],
+        transitions_low=_rows(material.trust, "transitions", 0),
+        transitions_high=_rows(material.trust, "transitions", 1),
+        level=LEVEL,
         order=seriated(material.transitions, material.prevalence),
         threshold=_round(first_threshold(material.transitions)),
         colours=N_COLOURS,
@@ -129,7 +136,22 @@ def prepare_report(material: Material) -> Report:
         flow=material.flow,
         texts=[_text(reading, place, room) for reading in material.readings],
         over=None if material.over is None else _over(material.over),
+        trust=None if material.trust is None else _trust(material.trust),
     )
+
+
+def _trust(trust: Certain) -> Trust:
+    lines = [Item(_capital(name), _clean(text)) for name, text in trust.lines]
+    return Trust(lines, [_capital(_clean(line)) for line in trust.advice])
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _rows(trust: Certain | None, name: str, end: int) -> list[list[float]]:
+    between = None if trust is None else getattr(trust, name)
+    return [] if between is None else [rounded(row) for row in between[end]]
 
 
 def _over(over: TopicsOver) -> Over:
@@ -158,6 +180,8 @@ def _known(value: float) -> float | None:
 
 def _topic(material: Material, k: int, words: Ints, place: Ints) -> Topic:
     stay = float(material.transitions[k, k])
+    between = None if material.trust is None else material.trust.components
+    low, high = ([], []) if between is None else (rounded(end[k, words]) for end in between)
     return Topic(
         prevalence=_round(float(material.prevalence[k])),
         stay=_round(stay),
@@ -166,6 +190,8 @@ def _topic(material: Material, k: int, words: Ints, place: Ints) -> Topic:
         contrast=None if material.contrast is None else _known(float(material.contrast[k])),
         words=place[words].tolist(),
         probabilities=rounded(material.components[k, words]),
+        low=low,
+        high=high,
     )
 
 

@@ -21,6 +21,7 @@ from cohmm.report.values import Report
 SCRIPTS = (
     "core.js",
     "tables.js",
+    "trust.js",
     "summary.js",
     "topics.js",
     "graph.js",

@@ -17,6 +17,7 @@ from cohmm.report.draw import MOST_WORDS, Draw
 from cohmm.report.prepare import Reading
 
 MARGIN = 200  # symbols on both sides of a piece, which are read and not shown
+MOST_KEPT = 1_000_000  # observations, 4 MB: more are not kept, nor tested against the model
 
 
 class Piece(NamedTuple):
@@ -38,6 +39,7 @@ class Survey:
         self._hmm = hmm
         self._draw = Draw(n_texts)
         self._pairs: Total[Cooccurrence] | None = Total() if count else None
+        self._kept: list[Sequences] = []
         self.pieces: dict[int, Piece] = {}
         self.n_sequences = self.n_observations = self.n_missing = 0
         self.log_likelihood = 0.0
@@ -51,6 +53,16 @@ class Survey:
     def pairs(self) -> Cooccurrence | None:
         """The pairs at lag 1, where they were counted."""
         return None if self._pairs is None else self._pairs.sum()
+
+    @property
+    def data(self) -> Sequences | None:
+        """All sequences, if they are few enough to be kept."""
+        kept = self._kept
+        if len(kept) < 2:
+            return kept[0] if kept else None
+        offsets = np.cumsum([0, *np.concatenate([part.lengths for part in kept])])
+        symbols = np.concatenate([part.symbols for part in kept])
+        return Sequences(symbols, offsets, self._hmm.n_symbols, self._hmm.vocabulary)
 
     def add(self, data: Sequences) -> None:
         """One more batch."""
@@ -68,6 +80,7 @@ class Survey:
         self.n_sequences += len(data)
         self.n_observations += len(data.symbols)
         self.n_missing += int((data.symbols < 0).sum())
+        self._kept = [*self._kept, data] if self.n_observations <= MOST_KEPT else []
 
     def _choose(self, data: Sequences) -> None:
         counts = np.maximum(-(-data.lengths // MOST_WORDS), 1)

@@ -31,7 +31,7 @@ class Topic:
     ``words`` are places in `Report.vocabulary`, and ``probabilities`` theirs in this topic: all
     that can be among the top words at any relevance.  ``run`` is the expected number of words
     until the topic ends; None: it never does.  ``contrast`` is how much its share varies between
-    documents.
+    documents.  From ``low`` to ``high`` the probabilities may be; empty where that is not known.
     """
 
     prevalence: float
@@ -41,6 +41,16 @@ class Topic:
     contrast: float | None
     words: list[int]
     probabilities: list[float]
+    low: list[float]
+    high: list[float]
+
+
+@dataclass(frozen=True)
+class Trust:
+    """How far the fit can be trusted: lines of a diagnosis, and what to do next, in order."""
+
+    lines: list[Item]
+    advice: list[str]
 
 
 @dataclass(frozen=True)
@@ -114,7 +124,8 @@ class Report:
     neighbours follow one another, and ``threshold`` the probability below which the graph hides
     an edge at first.  ``overall`` are the probabilities of the words of ``vocabulary`` in the
     corpus.  ``key`` tells models apart; ``labels`` are those that a reader gave, by the numbers
-    of topics.
+    of topics.  ``level`` is the coverage of all intervals, and ``transitions_low`` and
+    ``transitions_high`` are those of the transitions; empty where they are not known.
     """
 
     kind: str
@@ -128,6 +139,9 @@ class Report:
     vocabulary: list[str]
     overall: list[float]
     transitions: list[list[float]]
+    transitions_low: list[list[float]]
+    transitions_high: list[list[float]]
+    level: float
     order: list[int]
     threshold: float
     colours: int
@@ -136,6 +150,12 @@ class Report:
     flow: str
     texts: list[Text]
     over: Over | None
+    trust: Trust | None
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether it is known how sure the probabilities of words are."""
+        return any(topic.low for topic in self.topics)
 
     @property
     def has_contrast(self) -> bool:
@@ -146,4 +166,10 @@ class Report:
         """For the page."""
         many = ("summary", "traces", "topics", "texts")
         lists = {name: [vars(item) for item in getattr(self, name)] for name in many}
-        return vars(self) | lists | {"over": None if self.over is None else vars(self.over)}
+        over = None if self.over is None else vars(self.over)
+        trust = None if self.trust is None else _trust_json(self.trust)
+        return vars(self) | lists | {"over": over, "trust": trust}
+
+
+def _trust_json(trust: Trust) -> dict[str, Any]:
+    return {"lines": [vars(item) for item in trust.lines], "advice": trust.advice}

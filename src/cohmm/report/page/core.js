@@ -58,10 +58,10 @@ const remembered = new Map();
 function topWords(k, l = state.relevance) {
   const key = k + " " + l;
   if (!remembered.has(key)) {
-    const { words, probabilities } = data.topics[k];
+    const { words, probabilities, low, high } = data.topics[k];
     const rows = words.map((w, i) => {
       const p = probabilities[i];
-      return { word: data.vocabulary[w], p, overall: data.overall[w],
+      return { word: data.vocabulary[w], p, low: low[i], high: high[i], overall: data.overall[w],
                relevance: l * Math.log(p) + (1 - l) * Math.log(p / data.overall[w]), i };
     });
     rows.sort((a, b) => b.relevance - a.relevance || a.i - b.i);

@@ -11,9 +11,9 @@ const sayTopic = (k) => {
 };
 const sayStep = (i, j) => {
   $("flow").textContent = i === j
-    ? `${title(i)} stays with probability ${digits(data.topics[i].stay)} at each ${names.word}; it lasts ${runLength(i)} ${names.words}.`
+    ? `${title(i)} stays with probability ${digits(data.topics[i].stay)}${stepSaid(i, i)} at each ${names.word}; it lasts ${runLength(i)} ${names.words}.`
     : `From ${i} (${label(i)}) to ${j} (${label(j)}): ${percent(follows[i][j])} of the times that ${i} ends; `
-      + `${digits(data.transitions[i][j])} at each ${names.word}.`;
+      + `${digits(data.transitions[i][j])}${stepSaid(i, j)} at each ${names.word}.`;
 };
 
 const ruler = h("canvas").getContext("2d");
@@ -121,11 +121,11 @@ function drawStrongest() {
       h("td", { class: "step" }, h("span", { class: "chip " + colour(i) }, String(i)), " ", h("bdi", { class: "brief" }, brief(i))),
       h("td", { class: "step" }, h("span", { class: "chip " + colour(j) }, String(j)), " ", h("bdi", { class: "brief" }, brief(j))),
       h("td", { class: "number" }, percent(p)),
-      h("td", { class: "number" }, digits(data.transitions[i][j]))))));
+      h("td", { class: "number" }, digits(data.transitions[i][j]), certain ? h("span", { class: "note" }, " " + stepBetween(i, j)) : null)))));
 }
 
-table("transitions", () => ({ columns: ["from", "to", "probability", "when_it_ends"],
-  rows: data.transitions.flatMap((row, i) => row.map((p, j) => [i, j, p, i === j ? null : Number(follows[i][j].toPrecision(4))])) }));
+table("transitions", () => ({ columns: ["from", "to", "probability", ...(certain ? ["low", "high"] : []), "when_it_ends"],
+  rows: data.transitions.flatMap((row, i) => row.map((p, j) => [i, j, p, ...(certain ? [data.transitions_low[i][j], data.transitions_high[i][j]] : []), i === j ? null : Number(follows[i][j].toPrecision(4))])) }));
 
 function startGraph() {
   graphKeys = roving($("graph"), ".node");

@@ -2,6 +2,7 @@
 
 const sorting = { by: "number", down: false };
 const hasCoherence = data.topics.some((topic) => topic.coherence !== null);
+const hasIntervals = data.topics.some((topic) => topic.low.length > 0);
 const hasContrast = data.topics.some((topic) => topic.contrast !== null);
 const contrasts = data.topics.map((topic) => topic.contrast).filter((value) => value !== null).sort((a, b) => a - b);
 const typical = contrasts.length ? contrasts[(contrasts.length - 1) >> 1] : 0;
@@ -76,16 +77,22 @@ function drawWords() {
 function drawBars() {
   const k = state.topic ?? 0;
   const rows = topWords(k);
-  const most = Math.max(...rows.map((row) => row.p));
+  const highest = Math.max(...rows.map((row) => row.p));
+  const sure = data.topics[k].low.length > 0;
+  // An interval that is very wide would leave no room for the bars: it is cut.
+  const most = sure ? Math.min(2 * highest, Math.max(...rows.map((row) => row.high))) : highest;
+  const at = (value) => Math.min(100, 100 * value / most);
   $("detail-head").replaceChildren(`Top ${names.words} of ${names.one} ${k}`);
-  $("detail-note").textContent = `Bar: probability in the ${names.one}. Mark: in all of them together.`;
-  $("bars").className = "bars " + colour(k);
+  $("detail-note").textContent = `Bar: probability in the ${names.one}. Mark: in all of them together.`
+    + (sure ? ` Line: ${LEVEL} interval.` : "");
+  $("bars").className = "bars " + (sure ? "sure " : "") + colour(k);
   $("bars").replaceChildren(...rows.map((row) => h("li", {},
     h("bdi", { class: "name", title: row.word }, row.word),
     h("span", { class: "track" },
-      h("span", { class: "fill", style: { width: 100 * row.p / most + "%" } }),
-      h("span", { class: "tick", title: "overall " + digits(row.overall), style: { left: `calc(${Math.min(100, 100 * row.overall / most)}% - 1px)` } })),
-    h("span", { class: "amount" }, digits(row.p)))));
+      h("span", { class: "fill", style: { width: at(row.p) + "%" } }),
+      sure ? h("span", { class: "whisker", style: { left: at(row.low) + "%", width: at(row.high) - at(row.low) + "%" } }) : null,
+      h("span", { class: "tick", title: "overall " + digits(row.overall), style: { left: `calc(${at(row.overall)}% - 1px)` } })),
+    h("span", { class: "amount" }, h("span", {}, digits(row.p)), sure ? h("span", { class: "note" }, " " + between(row.low, row.high)) : null))));
 }
 
 function markTopics() {
@@ -110,8 +117,9 @@ table("topics", () => ({
   rows: data.topics.map((topic, k) => [k, state.labels[k] || "", topic.prevalence, topic.stay, topic.run,
     ...(hasCoherence ? [topic.coherence] : []), ...(hasContrast ? [topic.contrast] : []), topWords(k).map((row) => row.word).join(" ")]) }));
 table("top-" + names.words, () => ({
-  columns: [names.one, "rank", names.word, "probability", "overall", "relevance"],
-  rows: data.topics.flatMap((_, k) => topWords(k).map((row, i) => [k, i + 1, row.word, row.p, row.overall, Number(row.relevance.toFixed(5))])) }));
+  columns: [names.one, "rank", names.word, "probability", ...(hasIntervals ? ["low", "high"] : []), "overall", "relevance"],
+  rows: data.topics.flatMap((_, k) => topWords(k).map((row, i) => [k, i + 1, row.word, row.p, ...(hasIntervals ? [row.low, row.high] : []),
+    row.overall, Number(row.relevance.toFixed(5))])) }));
 
 function startTopics() {
   const before = kept.get(labelsName);
