@@ -79,6 +79,10 @@ def test_a_report_of_what_was_learned(run, texts, folder):
     again = data_of(folder / "again.html")
     for one in (data, again):
         one["summary"] = [item for item in one["summary"] if item["name"] != "Command"]
+        assert one["trust"].pop("advice")
+    *same, intervals = again.pop("trust")["lines"]
+    assert [*same, data["trust"]["lines"][-1]] == data.pop("trust")["lines"]
+    assert intervals["value"].endswith("if the topics were learned from these documents")
     assert data == again
     run("topics", "-", "-k", "2", "--report", "r.html", input="\n".join(TEXTS))
     assert data_of(folder / "r.html")["texts"][0]["text"] is None

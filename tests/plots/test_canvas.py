@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 
 import cohmm.plots
 from cohmm import HTMM, PairwiseHMM
+from cohmm.diagnose.selection import Candidate, Selection
 from cohmm.plots import (
     WIDTH,
     plot_convergence,
@@ -20,6 +21,7 @@ from cohmm.plots import (
     plot_error_against_length,
     plot_scatter,
     plot_segmentation,
+    plot_selection,
     plot_spectrum,
     plot_topic_map,
     plot_topics_over,
@@ -29,12 +31,17 @@ from cohmm.plots.canvas import COLOURS, SHADES, word
 from tests.plots.conftest import pictures
 
 ROWS = [{"T": 1000, "error": 0.3}, {"T": 2000, "error": 0.1}]
+CHOSEN = Selection(
+    tuple(Candidate(k, -1.0, 0.1 * (k - 3), 0.01, 1.0, 5, 0.1) for k in (3, 4)),
+    *(3, "why", 3, "state", 10),
+)
 DRAWN = {
     "plot_convergence": lambda m, t, ax: plot_convergence(m, ax),
     "plot_emissions": lambda m, t, ax: plot_emissions(m, ax),
     "plot_error_against_length": lambda m, t, ax: plot_error_against_length(ROWS, ax),
     "plot_scatter": lambda m, t, ax: plot_scatter(m, ax),
     "plot_segmentation": lambda m, t, ax: plot_segmentation(t, t.documents_.words(0), ax),
+    "plot_selection": lambda m, t, ax: plot_selection(CHOSEN, ax),
     "plot_spectrum": lambda m, t, ax: plot_spectrum(m, ax),
     "plot_topic_map": lambda m, t, ax: plot_topic_map(t, ax),
     "plot_topics_over": lambda m, t, ax: plot_topics_over(t.over(by=[1990, 1991] * 100), ax),

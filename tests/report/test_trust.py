@@ -113,8 +113,13 @@ def test_topics_have_intervals_of_their_words(tmp_path):
     assert about(trust)["intervals"].startswith("of words, 90 %, by leaving out each of 20 groups")
     model.save(tmp_path / "m.cohmm")
     loaded = topic_material(HTMM.load(tmp_path / "m.cohmm"), documents).trust
-    assert about(loaded)["intervals"].startswith("not known: standard_errors needs the training")
-    assert loaded.components is None
+    assert about(loaded)["intervals"].endswith("if the topics were learned from these documents")
+    np.testing.assert_allclose(loaded.components.low, low.components, atol=1e-9)
+    assert about(loaded)["topics shown"] == about(trust)["topics shown"]
+    alone = topic_material(HTMM.load(tmp_path / "m.cohmm"), None).trust
+    assert about(alone)["intervals"].startswith("not known: standard_errors needs the training")
+    assert alone.components is None
+    assert "not answered" in about(alone)
 
 
 def test_intervals_are_those_of_the_words_on_the_page():

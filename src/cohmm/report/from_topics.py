@@ -63,6 +63,7 @@ def topic_material(
     if overview is None:
         overview = Overview.of(fit, model.chain, data)
     transitions, flow = _transitions(fit, overview, len(data))
+    counts = _counts(model, data)
     return Material(
         kind="topics",
         title=title or "Topics",
@@ -75,7 +76,7 @@ def topic_material(
             *_topics(model, fit, data),
             *([] if documents is None else _coherence_items(overview)),
             *_perplexity(model, data),
-            *detectable(_counts(model, data), fit.n_components, "topics", "summed"),
+            *detectable(counts, fit.n_components, "topics", "summed"),
             *_learning(model, fit),
             *command_items(command),
         ),
@@ -97,7 +98,7 @@ def topic_material(
         flow=flow,
         contrast=overview.contrast,
         over=over,
-        trust=trust_topics(model),
+        trust=trust_topics(model, data, counts),
     )
 
 

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cohmm.data.documents import Documents
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.kept import Kept
 from cohmm.diagnose.standard_errors import StandardErrors
+from cohmm.diagnose.topic_errors import topic_errors
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.fitted import FittedHMM, FittedTopics
@@ -90,19 +92,25 @@ def trust_hmm(
     )
 
 
-def trust_topics(model: FittedTopics) -> Certain:
+def trust_topics(model: FittedTopics, data: Documents, counts: Cooccurrence | None) -> Certain:
     """Of topics: intervals are those of their words.
 
     The transitions of a report are counted in the documents that it shows, and have none.
+    ``data`` and ``counts`` are those of the documents shown, which a loaded model is compared with.
     """
-    diagnosis = diagnose(model)
+    diagnosis = diagnose(model, counts=counts)
+    condition: tuple[str, ...] = ()
     try:
         errors = model.standard_errors()
     except ValueError as refused:
-        return _certain(diagnosis, f"not known: {refused}")
+        some = np.flatnonzero(data.lengths)
+        if len(some) < 2:
+            return _certain(diagnosis, f"not known: {refused}")
+        errors = topic_errors(model.fit_, data.select(some))
+        condition = ("true if the topics were learned from these documents",)
     low, high = errors.interval(LEVEL)
     groups = f"by leaving out each of {errors.n_groups} groups of documents"
-    said = "; ".join((f"of words, {_percent()}, {groups}", *errors.notes))
+    said = "; ".join((f"of words, {_percent()}, {groups}", *errors.notes, *condition))
     return _certain(diagnosis, said, components=Between(low.components, high.components))
 
 
