@@ -46,6 +46,16 @@ def test_bad_input(run, numbers):
         "2-x",
         fails="--states must be whole numbers from 1, such as 2,4,8 or 2-8, not '2-x'",
     )
+    run(
+        "select", "d.txt", "--topics", "--lags", "2", fails="--lags is not for topics: leave it out"
+    )
+    run(
+        "select",
+        "d.txt",
+        "--min-df",
+        "5",
+        fails="--min-df is not for states: add --topics, or leave it out",
+    )
     run("select", "numbers.txt", "-k", "5-2", fails="--states has no number: '5-2'")
     run(
         "select",

@@ -153,3 +153,9 @@ def test_bad_input(refined: PairwiseHMM) -> None:
     )
     with pytest.raises(ValueError, match=r"set by hand.*bootstrap\(100, X, lengths\)"):
         by_hand.bootstrap(2)
+
+
+def test_a_threshold_that_is_no_number():
+    model = PairwiseHMM(1).fit([0, 1, 1, 0])
+    with pytest.raises(ValueError, match="threshold is a total variation"):
+        model.bootstrap(2, threshold="near")

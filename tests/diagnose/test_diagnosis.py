@@ -1,6 +1,7 @@
 """`diagnose`: what it says of models, counts and data, and what it says is missing."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -233,3 +234,41 @@ def test_pairs_outside_are_noise_under_the_model():
 def test_as_many_states_as_symbols_leave_nothing_outside():
     coin = random_hmm(2, 2, 0.0, random_state=0)
     assert pairs_outside(coin, count_pairs(coin.sample(500, random_state=0)[0])) == {}
+
+
+def test_numbers_and_names_of_things():
+    two = HMM([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5, 0], [0, 0.2, 0.8]])
+    assert "; 1 zero per state;" in " ".join(str(diagnose(two)).split())
+    assert " 1 pair," in str(PairwiseHMM(1).fit([0, 1]).diagnose())
+    assert conditioning(HMM([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[1.0], [1.0]])).emissions == 0
+
+
+def test_topics_without_counts_are_not_asked_for_data(tmp_path):
+    texts = ["oil gas oil pipe", "wheat corn wheat", "oil pipe wheat"] * 6
+    HTMM(2, random_state=0).fit(texts).save(tmp_path / "topics")
+    found = HTMM.load(tmp_path / "topics").diagnose()
+    assert not found.spectra
+    assert "state" not in str(found)
+    assert found.advice[0].startswith("diagnose the topics where they are learned")
+
+
+def test_states_that_pairs_hardly_show_are_advised_on(model, X):
+    found = replace(model.diagnose(X), undetected=(0, 2))
+    assert found.advice == (
+        "look at the standard errors of states 0, 2, which these pairs hardly show",
+    )
+
+
+def test_unseen_symbols_are_missing_where_the_estimator_says_so():
+    strings = [list("abcabacb")] * 30
+    model = PairwiseHMM(2, unseen="missing", random_state=0).fit(strings)
+    assert model.diagnose([*strings, ["a", "z", "a"]]).n_sequences == 31
+    with pytest.raises(ValueError, match="unseen symbol 'z'"):
+        model.set_params(unseen="error").diagnose([*strings, ["a", "z", "a"]])
+
+
+def test_what_does_not_belong_together_is_refused(model):
+    with pytest.raises(ValueError, match="counts are of 3 symbols, and the model has 12"):
+        diagnose(model, counts=count_pairs([0, 1, 2]))
+    with pytest.raises(ValueError, match="lengths are of the data"):
+        model.diagnose(lengths=[3])

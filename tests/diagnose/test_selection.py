@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cohmm import Sequences, select
+from cohmm import Sequences, count_pairs, select
 from cohmm.datasets.synthetic import separable_hmm
 from cohmm.datasets.synthetic_topics import sample_htmm
 from cohmm.diagnose.held_out import grouped
@@ -122,6 +122,7 @@ def test_topics():
         ({"n_components": []}, "n_components is empty"),
         ({"n_components": [2, 0]}, "whole numbers from 1, not 0"),
         ({"folds": 0}, "folds must be a whole number from 1"),
+        ({"folds": 1000}, "folds must be .* at most, not 1000"),
         ({"lags": ()}, "lags is empty"),
     ],
 )
@@ -130,8 +131,20 @@ def test_bad_options_are_named(options, said):
         select(np.arange(1_000) % 5, **options)
 
 
+def test_counts_cannot_be_held_out():
+    with pytest.raises(ValueError, match="give the data itself, not counts"):
+        select(count_pairs([0, 1, 1, 0]))
+
+
 def test_too_little_data_is_said():
     with pytest.raises(ValueError, match="20 symbols are too few to hold some out"):
         select([0, 1] * 10)
     with pytest.raises(ValueError, match="held_out must be a share"):
         select_topics(["corn wheat"], [1], held_out=2)
+
+
+def test_topics_of_a_seed_that_is_drawn():
+    documents = sample_htmm(40, n_components=2, n_words=20, random_state=0).documents
+    assert select_topics(documents, [1], random_state=None).recommended == 1
+    with pytest.raises(ValueError, match="held_out must be a share"):
+        select_topics(documents, [1], held_out="half")

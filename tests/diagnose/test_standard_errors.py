@@ -363,3 +363,8 @@ def test_too_large_a_model_is_sent_elsewhere() -> None:
 
 def test_held_has_the_shape_of_the_model() -> None:
     assert [mask.shape for mask in Held.nothing(TRUTH)] == [(2,), (2, 2), (2, 3)]
+
+
+def test_it_says_whose_blocks_they_are():
+    errors = PairwiseHMM(1).fit([0, 1, 1, 0]).standard_errors()
+    assert errors.evidence == "4,000 blocks that the model drew"

@@ -91,7 +91,18 @@ def test_bad_input(sample: TopicSample, fit: HTMMFit) -> None:
     one = Documents(
         sample.documents.symbols, np.array([0, len(sample.documents.symbols)]), fit.vocabulary
     )
-    with pytest.raises(ValueError, match="one document says nothing"):
+    with pytest.raises(ValueError, match="one document with words says nothing"):
         topic_errors(fit, one)
     with pytest.raises(ValueError, match="level must be"):
         topic_errors(fit, sample.documents).interval(2)
+
+
+@pytest.mark.filterwarnings("ignore:.*documents have no word")
+def test_empty_documents_are_no_groups() -> None:
+    texts = ["oil gas oil pipe", "wheat corn wheat", "oil pipe"]
+    topics = HTMM(1, random_state=0).fit([*texts, ""])
+    errors = topics.standard_errors()
+    assert errors.n_groups == 3
+    assert np.isfinite(errors.prevalence).all()
+    with pytest.raises(ValueError, match="no document with words"):
+        topics.standard_errors(["nothing", "known"])

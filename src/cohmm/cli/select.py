@@ -65,6 +65,7 @@ def select(
         cohmm select news.txt --topics -k 10,20,40 --stop-words english --min-df 5 --plot k.png
     """
     check_output(plot)
+    _check_together(topics, lags, integers, stop_words, min_df)
     wanted = None if states is None else _range(states)
     if any(map(is_counts, inputs)):
         raise ValueError("select holds data out: give the data itself, not counts or a model")
@@ -77,6 +78,19 @@ def select(
         if plot is not None:
             _draw(found, plot)
     typer.echo(json_line(found.to_dict()) if json else str(found))
+
+
+def _check_together(topics: bool, lags: str, integers: bool, stop_words: str, min_df: str) -> None:
+    """Refuse options that the other kind of model has."""
+    others = (
+        {"--lags": lags != "1", "--integers": integers}
+        if topics
+        else {"--stop-words": stop_words != "none", "--min-df": min_df != "1"}
+    )
+    for name, given in others.items():
+        if given:
+            remedy = "leave it out" if topics else "add --topics, or leave it out"
+            raise ValueError(f"{name} is not for {'topics' if topics else 'states'}: {remedy}")
 
 
 def _of_states(
@@ -99,7 +113,7 @@ def _of_states(
         n_components=wanted,
         lags=lags,
         random_state=seed,
-        callback=lambda k: say(f"learning {k} states ..."),
+        callback=lambda k: say(f"learning {k} state{'' if k == 1 else 's'} ..."),
     )
 
 
@@ -120,7 +134,7 @@ def _of_topics(
         documents,
         wanted,
         random_state=seed,
-        callback=lambda k: say(f"learning {k} topics ..."),
+        callback=lambda k: say(f"learning {k} topic{'' if k == 1 else 's'} ..."),
     )
 
 

@@ -25,8 +25,16 @@ def _nothing(given: Diagnosis) -> str:
         lags = ", ".join(map(str, given.suggested_lags))
         lags += "," if len(given.suggested_lags) == 1 else ""
         return f"learn a model: PairwiseHMM({given.suggested_states}, lags=({lags}))"
+    if not given.spectra and given.kind == "topic":
+        return "diagnose the topics where they are learned: a file does not keep their pairs"
     if not given.spectra:
         return "compare the model with its data: diagnose(model, X)"
+    if given.undetected:
+        several = len(given.undetected) > 1
+        return (
+            f"look at the standard errors of {given.kind}{'s' if several else ''} "
+            f"{', '.join(map(str, given.undetected))}, which these pairs hardly show"
+        )
     return "nothing: as far as this data tells, the fit can be trusted"
 
 

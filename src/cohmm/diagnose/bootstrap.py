@@ -165,8 +165,12 @@ def bootstrap(
     [1.0, 1.0]
     """
     n = _checked_number(n_fits)
-    if threshold is not None and not 0 < threshold <= 1:
-        raise ValueError(f"threshold is a total variation, above 0 and up to 1, not {threshold}")
+    if threshold is not None and not (
+        isinstance(threshold, (int, float, np.number)) and 0 < threshold <= 1
+    ):
+        raise ValueError(
+            f"threshold is a total variation, above 0 and up to 1, not {shown(threshold)}"
+        )
     seeds = generator(random_state).integers(0, 2**31, n).tolist()
     notes: tuple[str, ...] = ()
     resampled = "sequences"

@@ -233,6 +233,10 @@ def diagnose(
     counts = counts if counts is not None else known
     missing: list[str] = []
     sequences = None
+    if lengths is not None and data is None:
+        raise ValueError("lengths are of the data: give both, or neither")
+    if counts is not None and model is not None:
+        _check_symbols(model, counts)
     if data is not None and kind == "topic":
         raise ValueError("topics are diagnosed from their counts: leave out the data")
     if data is not None:
@@ -247,7 +251,7 @@ def diagnose(
     spectra = _spectra(counts, kind) if counts is not None else {}
     n_pairs = 0.0 if counts is None or not spectra else counts.n_pairs(min(spectra))
     if not spectra:
-        missing.append("how many states the data can show: it needs counts of pairs, or the data")
+        missing.append(f"how many {kind}s the data can show: it needs counts of pairs, or the data")
     seen = close = undetected = condition = None
     outside: dict[int, float] = {}
     test = None
@@ -318,6 +322,15 @@ def _parts(
         "diagnose takes a fitted PairwiseHMM or HTMM, an HMM, a PairwiseFit or a Cooccurrence, "
         f"not a {type(value).__name__}"
     )
+
+
+def _check_symbols(model: HMM, counts: Cooccurrence) -> None:
+    """Refuse counts that are of other symbols than the model."""
+    if model.n_symbols != counts.n_symbols:
+        raise ValueError(
+            f"the counts are of {counts.n_symbols:,} symbols, and the model has "
+            f"{model.n_symbols:,}: give counts of the same symbols"
+        )
 
 
 def _spectra(counts: Cooccurrence, kind: str) -> dict[int, Spectrum]:

@@ -54,7 +54,7 @@ def _subject(given: Diagnosis) -> str:
     )
     text = f"{what}, {_many(given.n_symbols, 'symbol')}"
     if given.n_pairs:
-        text += f", {given.n_pairs:,.0f} pairs"
+        text += f", {given.n_pairs:,.0f} {'pair' if given.n_pairs == 1 else 'pairs'}"
     if given.n_sequences is not None:
         text += f" of {_many(given.n_sequences, 'sequence')}"
     if given.refined is not None and given.kind == "state":
@@ -90,10 +90,14 @@ def _scatter(given: Diagnosis) -> str:
     seen = given.scatter
     if seen is None or seen.n_components == 1:
         return ""
-    zeros = f"{seen.zeros.min()} to {seen.zeros.max()} zeros per {given.kind}"
+    least, most = int(seen.zeros.min()), int(seen.zeros.max())
+    zeros = f"{least} to {most} zeros" if least < most else _many(most, "zero")
+    zeros += f" per {given.kind}"
+    verdict = str(seen).replace("state", given.kind)
     within = " within the noise" if seen.thresholds is not None else ""
     own = [k for k, symbols in enumerate(seen.anchors) if len(symbols)]
-    anchors = f"{len(own)} of {seen.n_components} {given.kind}s have a symbol of their own"
+    have = "has a symbol of its own" if len(own) == 1 else "have a symbol of their own"
+    anchors = f"{len(own)} of {seen.n_components} {given.kind}s {have}"
     share = f"{10**seen.log10_volume_ratio:.1g}"
     volume = f"the ball that the rows of M must hold is {share} of the simplex"
     warning = (
@@ -101,7 +105,7 @@ def _scatter(given: Diagnosis) -> str:
         if seen.thresholds is None
         else " (a warning: it depends on what counts as zero)"
     )
-    return f"{seen}{warning if seen.refuted else ''}; {zeros}{within}; {anchors}; {volume}"
+    return f"{verdict}{warning if seen.refuted else ''}; {zeros}{within}; {anchors}; {volume}"
 
 
 def _states(given: Diagnosis) -> str:

@@ -22,6 +22,7 @@ import numpy as np
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.held_out import Groups, grouped
 from cohmm.evidence.counting import as_lags, pair_counts
+from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.options import check_whole, is_whole
@@ -180,12 +181,16 @@ def select(
     >>> select(X, n_components=[2, 3], random_state=0).recommended
     3
     """
+    if isinstance(X, Cooccurrence):
+        raise ValueError("select holds data out: give the data itself, not counts")
     data = Sequences.of(X, lengths, n_symbols=n_symbols, vocabulary=vocabulary)
     wanted = as_lags(lags)
     parts = grouped(data, random_state)
     if folds is None:
         folds = FOLDS if len(data.symbols) <= SHORT else 1
     check_whole(folds=folds)
+    if folds > parts.n:
+        raise ValueError(f"folds must be {parts.n}, the groups of this data, at most, not {folds}")
     counts = pair_counts(data, wanted)
     evidence = PairEvidence.of(counts)
     detectable = evidence.spectrum().n_detectable

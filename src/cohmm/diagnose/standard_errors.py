@@ -181,8 +181,9 @@ def sequence_errors(
     first = None
     if starts is not None and n_sequences >= FEWEST_SEQUENCES:
         first = start_errors(model, start_information(model, starts), n_sequences, held.startprob)
-    kind = "the model's own blocks" if data is not blocks else "blocks of the sequences"
-    return StandardErrors.of(model, first, rest, f"{len(data):,} {kind}", tuple(notes))
+    whose = "that the model drew" if data is not blocks else "of the sequences"
+    count = f"{len(data):,} block{'' if len(data) == 1 else 's'} {whose}"
+    return StandardErrors.of(model, first, rest, count, tuple(notes))
 
 
 def start_errors(model: HMM, information: Floats, n: float, held: np.ndarray) -> Uncertain:

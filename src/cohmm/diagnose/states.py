@@ -99,5 +99,7 @@ def conditioning(model: HMM) -> Conditioning:
 
 
 def _smallest(matrix: Any) -> float:
+    if matrix.shape[1] < matrix.shape[0]:  # more states than symbols: some combine to nothing
+        return 0.0
     values: Floats = np.linalg.svd(matrix, compute_uv=False)
     return round(float(values[-1]), 12)

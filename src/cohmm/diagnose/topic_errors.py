@@ -142,10 +142,16 @@ def topic_errors(
     """
     check_whole(2, n_groups=n_groups)
     weighing = checked_weights(documents, weights)
-    there = np.arange(len(documents)) if weighing is None else np.flatnonzero(weighing)
+    counted = (
+        documents.lengths > 0 if weighing is None else (documents.lengths > 0) & (weighing > 0)
+    )
+    there = np.flatnonzero(counted)
     n = min(n_groups, len(there))
     if n < 2:
-        raise ValueError("one document says nothing of how topics vary: give several")
+        how_many = "one" if n else "no"
+        raise ValueError(
+            f"{how_many} document with words says nothing of how topics vary: give several"
+        )
     topics = Topics.of(fit.components.T, fit.prevalence, fit.switch, fit.prior)
     words, moves = [], []
     for group in range(n):

@@ -31,7 +31,7 @@ def select_topics(
     *,
     held_out: float = HELD_OUT,
     seeds: int = SEEDS,
-    random_state: int = 0,
+    random_state: int | None = 0,
     callback: Callable[[int], None] | None = None,
     **options: Any,
 ) -> Selection:
@@ -61,8 +61,10 @@ def select_topics(
     """
     corpus = documents if isinstance(documents, Documents) else read_documents(documents)
     check_whole(seeds=seeds)
-    if not 0 < held_out < 1:
+    if not (isinstance(held_out, (int, float, np.number)) and 0 < held_out < 1):
         raise ValueError(f"held_out must be a share above 0 and below 1, not {held_out!r}")
+    if random_state is None:  # one that is drawn
+        random_state = int(np.random.default_rng().integers(2**31))
     train, test = part(corpus, held_out, random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

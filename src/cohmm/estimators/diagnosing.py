@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from cohmm.data.sequences import Sequences
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 
 
 class Diagnosing:
     """A fitted estimator that says how far it can be trusted."""
+
+    def _data(self, X: Any, lengths: Any) -> Sequences:
+        raise NotImplementedError
 
     def diagnose(
         self, X: Any = None, lengths: Iterable[int] | None = None, *, random_state: Any = 0
@@ -23,7 +27,8 @@ class Diagnosing:
         >>> PairwiseHMM(2, random_state=0).fit([0, 1, 2, 1] * 500).diagnose().suggested_states
         2
         """
-        return diagnose(self, X, lengths, random_state=random_state)
+        data = None if X is None else self._data(X, lengths)
+        return diagnose(self, data, lengths if data is None else None, random_state=random_state)
 
 
 class DiagnosingTopics:

@@ -54,3 +54,15 @@ def test_a_lag_without_a_pair() -> None:
     nothing = Cooccurrence({1: np.zeros((2, 2), int)}, np.zeros(2, int), np.zeros(2, int))
     with pytest.raises(ValueError, match="no pair was counted at lag 1"):
         PairEvidence.of(nothing)
+
+
+def test_every_lag_has_the_noise_of_its_own_pairs() -> None:
+    """Of sequences of ten symbols lag 5 has 300 pairs where lag 1 has 540."""
+    found = []
+    for seed in range(20):
+        independent = np.random.default_rng(seed).integers(0, 8, (60, 10)).tolist()
+        shown = PairEvidence.of(count_pairs(independent, lags=(1, 4, 5))).spectra()
+        found.append([spectrum.n_detectable for spectrum in shown.values()])
+        floors = {lag: spectrum.floor for lag, spectrum in shown.items()}
+        assert floors[5] > floors[4] > floors[1]
+    assert (np.array(found) > 1).mean() < 0.15

@@ -98,7 +98,11 @@ class PairEvidence:
     def spectra(self, wanted: States = "auto") -> dict[int, Spectrum]:
         """The singular values of every lag: what it can show of so many states."""
         most = MOST_STATES if wanted == "auto" else check_states(wanted, len(self.seen)) + BEYOND
-        return {lag: spectrum(law, self.n_pairs, most) for lag, law in self.laws.items()}
+        if len(self.laws) == 1:  # of one lag, or of several that were summed
+            return {lag: spectrum(law, self.n_pairs, most) for lag, law in self.laws.items()}
+        # Of short sequences a long lag has far fewer pairs, and more noise.
+        sizes = {lag: float(self.counts.n_pairs(lag)) for lag in self.laws}
+        return {lag: spectrum(law, sizes[lag], most) for lag, law in self.laws.items()}
 
     def spectrum(self) -> Spectrum:
         """That of the shortest lag alone."""
