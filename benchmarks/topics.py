@@ -41,6 +41,7 @@ COLUMNS = {  # of the table: the heading, and how it is written
     "chained": ("in the sticky chain", "{:.0f}"),
     "seconds": ("CPU s", "{:.1f}"),
 }
+INSTALLED = [name for name, rival in RIVALS.items() if rival.is_installed]
 
 
 def main() -> None:
@@ -49,7 +50,7 @@ def main() -> None:
     parser.add_argument("--corpus", nargs="+", choices=list(CORPORA), default=["reuters", "r52"])
     parser.add_argument("--topics", nargs="+", type=int, default=[10, 20, 50, 100])
     parser.add_argument("--seeds", nargs="+", type=int, default=[3, 4, 5])
-    parser.add_argument("--models", nargs="+", choices=list(RIVALS), default=list(RIVALS))
+    parser.add_argument("--models", nargs="+", choices=list(RIVALS), default=INSTALLED)
     parser.add_argument("--time", action="store_true", help="time ours and LDA, and nothing else")
     parser.add_argument("--steps", type=Path, help="folder of rows found before, and of new ones")
     arguments = parser.parse_args()

@@ -27,6 +27,7 @@ from cohmm.evidence.windows import Windows
 from cohmm.kernels import threads as threading
 from cohmm.learn.known import Known
 from cohmm.learn.sequences.em_step import PseudoCounts
+from cohmm.model import joints
 from tests.laws import rows_are_distributions
 from tests.learn.learners import (
     KINDS,
@@ -176,6 +177,7 @@ def shared(kind: type, monkeypatch: pytest.MonkeyPatch) -> Any:
     for module in modules():
         if isinstance(getattr(module, "PART", None), int):
             monkeypatch.setattr(module, "PART", 20)
+    monkeypatch.setattr(joints, "LONG_BLOCK", 500)
     evidence = evidence_of(kind)
     if kind is Cooccurrence:
         return as_sparse(evidence)

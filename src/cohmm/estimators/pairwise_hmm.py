@@ -223,7 +223,8 @@ class PairwiseHMM(
         states : array, (T,), or one per sequence, optional
             States that are known, -1 where they are not.
         sample_weight : array, (S,), optional
-            How often each sequence counts.
+            How often each sequence counts.  Of very little data the mean of the models that it
+            allows is taken, and with weights the most probable one.
         """
         data = self._sequences(X, lengths_of(y, lengths))
         return self._learn(data, self.refine, states=states, weights=sample_weight)

@@ -151,6 +151,8 @@ def pairwise(
     known = known or Known()
     if weights is not None and isinstance(data, Sequences):
         weights = checked_weights(weights, data.lengths)
+        if (weights == 1).all():
+            weights = None
     second = SecondStep(refine, known, weights, sparsity, smoothing, max_iter, tol, random_state)
     source = as_source(data, weights)
     counts = source.count((1,) if lags is None else lags)

@@ -80,7 +80,7 @@ class Stability:
         lines += [
             f"{k:5d}  {self.topic_variation[k]:9.3f}  {self.shared_words[k]:6.0%}  "
             f"{self.returns[k]:>5d} of {self.n}  {' '.join(self.words[k])}"
-            for k in np.argsort(-self.topic_variation, kind="stable").tolist()
+            for k in np.argsort(-self.topic_variation.round(3), kind="stable").tolist()
         ]
         lost = "; ".join(f"{k} ({', '.join(self.words[k][:3])})" for k in self.lost)
         return "\n".join([*lines, f"do not come back: {lost or 'none'}"])

@@ -120,7 +120,7 @@ class _Simulated:
             rest = gram[r - 1 :, r - 1 :]
             square = eigvalsh(rest, subset_by_index=[len(rest) - 1] * 2)
             largest.append(np.sqrt(max(square[0], 0.0) / 2))
-        return max(float(np.quantile(largest, QUANTILE)), self.edge.floor(r) / BEYOND_EDGE)
+        return max(float(np.quantile(largest, QUANTILE)), self.edge.floor(r))
 
 
 _Noise = _Edge | _Simulated

@@ -51,7 +51,7 @@ def zeros_preferred(
     Sparsity(weight=1.0, floor=0.00335)
     """
     k = model.n_components
-    n_symbols = np.count_nonzero((model.emissionprob > 0).any(axis=0))
+    n_symbols = int(np.count_nonzero((model.emissionprob > 0).any(axis=0)))
     return Sparsity(weight, min(FLOOR / n_symbols, standard_errors * (k / (n_symbols * n)) ** 0.5))
 
 
