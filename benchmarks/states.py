@@ -71,11 +71,12 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     first = arguments.first_seed
-    lengths = (3000,) if arguments.quick else LENGTHS
-    sizes = SIZES[:1] if arguments.quick else SIZES
+    kinds = (SIZES, LENGTHS, KINDS, STAYS)
+    if arguments.quick:
+        kinds = (SIZES[:1], (3000,), KINDS[:1], STAYS[2:])
     chains = [
         Chain(*size, kind, stay, length, first + number)
-        for number, (size, length, kind, stay) in enumerate(product(sizes, lengths, KINDS, STAYS))
+        for number, (size, length, kind, stay) in enumerate(product(*kinds))
         if length <= arguments.longest
     ]
     with threads(1):

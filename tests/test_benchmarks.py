@@ -32,7 +32,7 @@ def quick(name: str) -> str:
         ("first_call.py", ["| `import cohmm` |", "| PairwiseHMM(4).fit, 2,000 symbols |"]),
         ("identifiability.py", ["| 3 | 15 | separable | 2 | 2 | 2 of 2 (100%) |"]),
         ("model_fit.py", ["| second order | 4 | 4 | 2e+03 |", "right models refused:"]),
-        ("states.py", ["| auto | 9 |", "| select | 9 |", "| 16 | 1e+04 | 4 |"]),
+        ("states.py", ["| auto | 1 |", "| select | 1 |", "| 16 | 1e+04 | 4 |"]),
         ("inference.py", ["| Viterbi | deeptime |", "| forward (log-likelihood) | hmmlearn |"]),
         ("labels.py", ["| quick | 3 | HTMM |", "| quick | 3 | LDA tomotopy |"]),
         ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step", "| 40 | 5 | exact |"]),
