@@ -57,7 +57,7 @@ codons = np.array([bases[i : i + 3] for i in range(len(bases) - 2)])
 readings = [codons[first::3] for first in range(3)]
 print(f"{len(bases):,} bases, three readings of {len(readings[0]):,} codons")
 
-model = PairwiseHMM(7, lags=(2, 4, 8, 16), random_state=0).fit(readings)
+model = PairwiseHMM(7, lags=(2, 4, 8, 16), tol=1e-2, random_state=0).fit(readings)
 states = np.empty(len(codons), int)
 for first, reading in enumerate(readings):
     states[first::3] = model.decode(reading, algorithm="map")[1]
