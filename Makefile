@@ -97,7 +97,7 @@ docs: $(ALL)
 
 # The pictures and the output on the gallery's pages, from real data (COHMM_DATA): some minutes.
 .PHONY: gallery
-gallery: $(SETUP)
+gallery: $(ALL)
 	$(BIN)/python docs/gallery.py
 
 clean:

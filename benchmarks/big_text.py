@@ -1,7 +1,7 @@
 """Topics of a gigabyte of raw text, in bounded memory and on workers: seconds and peak memory.
 
     python benchmarks/big_text.py            # the table of docs/scale.md: 1 GB, half an hour
-    python benchmarks/big_text.py --quick    # 2 MB of synthetic text, to see that it runs
+    python benchmarks/big_text.py --quick    # half a MB of synthetic text, to see that it runs
 
 The articles of Wikipedia's sample (COHMM_DATA), one per line, are repeated in random orders.
 `cohmm topics` runs from that text to topics, and to the shares of every document.  Memory is the
@@ -84,12 +84,12 @@ def run(command: list[str]) -> tuple[float, float, float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="2 MB of synthetic text")
+    parser.add_argument("--quick", action="store_true", help="half a MB of synthetic text")
     parser.add_argument("--size", type=float, default=1e9, help="bytes of text")
     parser.add_argument("--topics", default="20")
     parser.add_argument("--ways", default="--memory 4GB,--workers 2", help="of running it")
     options = parser.parse_args()
-    size = 2 * 10**6 if options.quick else int(options.size)
+    size = 500_000 if options.quick else int(options.size)
     topics = "3" if options.quick else options.topics
     words = [] if options.quick else ["--stop-words", "english", "--min-df", "20"]
     with tempfile.TemporaryDirectory(prefix="cohmm-text-") as name:

@@ -27,16 +27,16 @@ from cohmm.diagnose import Diagnosis
 
 def visits(quick: bool) -> Diagnosis:
     data = msnbc()
-    n = 2_000 if quick else 60_000
+    n, k = (500, 2) if quick else (60_000, 8)
     X = data.spans(data.offsets[:n], data.offsets[1 : n + 1])
-    return PairwiseHMM(8, random_state=0).fit(X).diagnose(X)
+    return PairwiseHMM(k, random_state=0).fit(X).diagnose(X)
 
 
 def tags(quick: bool) -> Diagnosis:
-    n = 300 if quick else 10_000
+    n, k = (100, 2) if quick else (10_000, 12)
     sentences = [[short(tag) for tag in sentence] for sentence in brown().tags[:n]]
     X = Sequences.of(sentences)
-    return PairwiseHMM(12, lags=(1, 2), random_state=0).fit(X).diagnose(X)
+    return PairwiseHMM(k, lags=(1, 2), random_state=0).fit(X).diagnose(X)
 
 
 def short(tag: str) -> str:

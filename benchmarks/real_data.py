@@ -44,9 +44,9 @@ def main() -> None:
         sys.exit("set COHMM_DATA to the folder that holds msnbc.tar.gz and brown.zip")
     print("| data | learner | learned from | K | held-out nats per symbol | CPU s |")
     print("|---|---|---:|---:|---:|---:|")
-    some = 500 if quick else None
-    compare("msnbc", msnbc(folder, some), 8, "1,2,3", 200 if quick else 50_000, starts, quick)
-    compare("Brown", brown(folder, some), 5 if quick else 17, "1", 1_000_000, starts, quick)
+    some, visits, pages, words = (200, 200, 2, 2) if quick else (None, 50_000, 8, 17)
+    compare("msnbc", msnbc(folder, some), pages, "1,2,3", visits, starts, quick)
+    compare("Brown", brown(folder, some), words, "1", 1_000_000, starts, quick)
 
 
 def msnbc(folder: Path, some: int | None) -> list[list[str]]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
-import subprocess
-import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import matplotlib.image
+import matplotlib.pyplot as plt
 import pytest
 
 from cohmm.datasets.demo_topics import SUBJECTS
+from tests.scripts import run_script
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -22,19 +22,22 @@ NAMES = [path.stem for path in SCRIPTS]
 PUBLIC = re.compile(r"cohmm(\.plots|\.learn|\.datasets\.\w+)?")
 
 
-def run(name: str, folder: Path, data: str | None) -> str:
-    """What a quick run prints; its picture is looked at."""
-    without = {key: value for key, value in os.environ.items() if key != "COHMM_DATA"}
-    where = {"XDG_CACHE_HOME": str(folder)} | ({} if data is None else {"COHMM_DATA": data})
-    picture = folder / "picture.png"
-    script = ROOT / "examples" / f"{name}.py"
-    command = [sys.executable, "-W", "error", script, "--quick", "--output", picture]
-    done = subprocess.run(command, env=without | where, cwd=folder, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-    pixels = matplotlib.image.imread(picture)
-    assert pixels.shape[1] > 1000
-    assert 0.01 < (pixels[..., :3].min(axis=2) < 0.95).mean() < 0.9  # neither blank nor black
-    return done.stdout
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], str]]:
+    """Runs an example quickly and looks at its picture; no data is found but in COHMM_DATA."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def call(name: str) -> str:
+        picture = tmp_path / "picture.png"
+        output = run_script(ROOT / "examples" / f"{name}.py", "--quick", "--output", picture)
+        pixels = matplotlib.image.imread(picture)
+        assert pixels.shape[1] > 1000
+        assert 0.01 < (pixels[..., :3].min(axis=2) < 0.95).mean() < 0.9  # neither blank nor black
+        return output
+
+    yield call
+    plt.close("all")
 
 
 def numbers(pattern: str, output: str) -> list[float]:
@@ -96,15 +99,18 @@ def test_all_six_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_without_data_it_makes_some_up(name: str, tmp_path: Path) -> None:
-    output = run(name, tmp_path, None)
+def test_without_data_it_makes_some_up(
+    name: str, run: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COHMM_DATA", raising=False)
+    output = run(name)
     assert output.startswith("data: made up")
     globals()[f"check_{name}"](output, False)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "log_anomalies"])
-def test_with_data(name: str, tmp_path: Path) -> None:
-    output = run(name, tmp_path, os.environ.get("COHMM_DATA"))
+def test_with_data(name: str, run: Callable[[str], str]) -> None:
+    output = run(name)
     if "was not found" in output:
         pytest.skip(output.splitlines()[0])
     globals()[f"check_{name}"](output, True)

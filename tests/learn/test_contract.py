@@ -26,6 +26,7 @@ from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.windows import Windows
 from cohmm.kernels import threads as threading
 from cohmm.learn.known import Known
+from cohmm.learn.sequences import starts
 from cohmm.learn.sequences.em_step import PseudoCounts
 from cohmm.model import joints
 from tests.laws import rows_are_distributions
@@ -70,6 +71,13 @@ CHANCE = {  # instead, where the order of the symbols decides on a start that ca
     "gruber": 0.01,
     "lda": 0.1,  # and on every draw of a sampler
 }
+
+
+@pytest.fixture(autouse=True)
+def _short_races(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One race of starts with few moves, as there is one start of learners: all fits are short."""
+    monkeypatch.setattr(starts, "RACES", 1)
+    monkeypatch.setattr(starts, "MOVES", 1)
 
 
 def test_every_learner_is_found() -> None:

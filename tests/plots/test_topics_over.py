@@ -10,12 +10,6 @@ from cohmm.plots import plot_topics_over
 from cohmm.topics.over import TopicsOver
 
 
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
-
-
 def an_over(share: np.ndarray, period: str | None = "year") -> TopicsOver:
     g, k = share.shape
     groups = tuple(str(1990 + n) for n in range(g))

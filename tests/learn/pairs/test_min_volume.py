@@ -38,7 +38,7 @@ def test_exact_pairs_give_the_model_back(n: int, k: int) -> None:
     # is the proof: M X >= 0 with columns X that sum to one and |det X| > 1, hence one of them
     # longer than one, outside of the cone of the definition.
     recovered, seed = 0, 0
-    wanted = 20 if n == 100 else 6
+    wanted = 20 if n == 100 else 3
     while recovered < wanted:
         truth = random_hmm(n, k, random_state=seed)
         law = truth.pair_probability()
