@@ -22,7 +22,7 @@ QUICK = Size(
     random_hmm,
     n_symbols=24,
     n_components=5,
-    lengths=(20_000, 400_000),
+    lengths=(30_000, 400_000),
     instances=2,
     methods=METHODS,
 )
