@@ -27,11 +27,12 @@ import numpy as np
 
 from cohmm.kernels.chain_steps import ENDS, SMALLEST
 from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel
-from cohmm.kernels.gang import LOWEST_PRODUCT, LOWEST_TOTAL, filter_step
+from cohmm.kernels.gang import LOWEST_PRODUCT, LOWEST_TOTAL, filter_steps
 from cohmm.kernels.tiles import GANG
 
 # Instead of a lost place: nothing is impossible, but a state has nearly underflowed.
 FADED = -2
+CHUNK = 32  # steps whose symbols are looked up at once
 
 
 @fused_kernel
@@ -50,25 +51,27 @@ def line_up(blocks: Ints, gang: Ints, least: Whole, first: Ints, waits: Ints) ->
 
 @fused_kernel
 def look_up(
-    symbols: Ints, first: Ints, direction: Whole, waits: Ints, t: int, latest: int, missing: int,
-    index: Ints,
+    symbols: Ints, first: Ints, direction: Whole, waits: Ints, begin: int, end: int, n: int,
+    missing: int, index: Ints,
 ) -> None:  # fmt: skip
-    """Which row of the table each block meets in step t; that of nothing while it waits."""
-    if t >= latest:  # without a sign, indices are not checked for being negative
-        for b in range(GANG):
-            symbol = symbols[np.uint64(first[b] + direction * (t - waits[b]))]
-            index[b] = symbol if symbol >= 0 else missing
-    else:
-        for b in range(GANG):
-            index[b] = missing
-            if t >= waits[b]:
-                symbol = symbols[first[b] + direction * (t - waits[b])]
-                index[b] = symbol if symbol >= 0 else missing
+    """Which rows of the table each block meets in the steps [begin, end): ``index[t - begin]``.
+
+    That of nothing while it waits, and from step n on.
+    """
+    for b in range(GANG):
+        origin = first[b] - direction * waits[b]
+        for k in range(end - begin):
+            t = begin + k
+            row = missing
+            if waits[b] <= t < n:  # without a sign, indices are not checked for being negative
+                symbol = symbols[np.uint64(origin + direction * t)]
+                row = symbol if symbol >= 0 else missing
+            index[k, b] = row
 
 
 @fused_kernel
 def _observe_watchfully(
-    rows: Floats, at: int, emit: Floats, index: Ints, n_states: int, scales: Floats,
+    rows: Floats, at: int, emit: Floats, seen: Ints, n_states: int, scales: Floats,
     totals: Floats, product: Floats, faint: float, faded: Ints,
 ) -> bool:  # fmt: skip
     """The rest of a step from predicted rows; ``faded`` where a possible state is too faint."""
@@ -77,7 +80,7 @@ def _observe_watchfully(
         total = 0.0
         n_faint = 0
         for k in range(n_states):
-            predicted, emission = rows[at, b, k], emit[index[b], k]
+            predicted, emission = rows[at, b, k], emit[seen[b], k]
             value = predicted * emission
             rows[at, b, k] = value
             total += value
@@ -91,6 +94,34 @@ def _observe_watchfully(
             scales[b] = 1.0 / totals[b]
             product[b] *= totals[b]
     return low
+
+
+@fused_kernel
+def _rescale(
+    rows: Floats, at: int, n_states: int, place: Ints, totals: Floats, factors: Floats, step: int,
+    scales: Floats, product: Floats, log_prob: Floats, lost: Ints,
+) -> None:  # fmt: skip
+    """After a step that came out low: take logarithms, and bring faint rows back to one."""
+    for b in range(GANG):
+        total = totals[b]
+        scales[b] = 1.0
+        if not total >= SMALLEST:
+            if lost[b] < 0:
+                lost[b] = place[b]
+            for k in range(n_states):
+                rows[at, b, k] = 1.0 / n_states
+            product[b] = 1.0
+            continue
+        if total >= LOWEST_TOTAL:
+            log_prob[b] += np.log(product[b] * total)
+            product[b] = 1.0
+            scales[b] = 1.0 / total
+            continue
+        log_prob[b] += np.log(product[b]) + np.log(total)
+        product[b] = 1.0
+        for k in range(n_states):
+            rows[at, b, k] /= total
+        factors[step, b] /= total
 
 
 @fused_kernel
@@ -120,13 +151,13 @@ def run_gang(
     Block b begins after ``waits[b]`` steps with ``initial[b]``: the distribution before its first
     symbol ``symbols[first[b]]`` where ``observed[b]`` is 0, that of the state which emits it
     where it is 1.  ``direction`` is 1 or -1: which symbol is the next.  ``log_prob[b]`` and
-    ``lost[b]`` as in `filter_gangs`; ``factors[t]``, where wanted, is what the step t was
-    multiplied by.
+    ``lost[b]`` as in `filter_gangs`; ``factors[t]``, where there are more than one row of them, is
+    what the step t was multiplied by.
     """
-    n_states, ring = trans.shape[0], len(rows)
+    n_states = trans.shape[0]
     missing = len(emit) - 1
-    index = np.full(GANG, missing)
-    seen = np.full(GANG, missing)
+    index = np.full((CHUNK, GANG), missing)
+    seen, place = np.full(GANG, missing), np.full(GANG, missing)
     faded = np.zeros(GANG, np.int64)
     totals, product, before = np.ones(GANG), np.ones(GANG), np.ones(GANG)
     latest = 0
@@ -137,15 +168,15 @@ def run_gang(
         latest = max(latest, waits[b])
         for k in range(n_states):
             rows[0, b, k] = 1.0 / n_states
-    after = 0
-    for t in range(n + beyond):
-        here = after
-        after = here + 1 if here + 1 < ring else 0
-        if t < n:
-            look_up(symbols, first, direction, waits, t, latest, missing, index)
-        else:
-            for b in range(GANG):
-                index[b] = missing
+    here = 0
+    t = 0
+    while t < n + beyond:
+        at = t % CHUNK
+        until = min(CHUNK, n + beyond - t + at)
+        if at == 0:
+            look_up(symbols, first, direction, waits, t, t + until, n, missing, index)
+        if t <= latest or faint > 0.0 or len(out):  # there is something to do between the steps
+            until = at + 1
         for b in range(GANG if t <= latest else 0):
             if t == waits[b] and not observed[b]:
                 faded[b] = 0
@@ -153,52 +184,39 @@ def run_gang(
                 log_prob[b] = 0.0
                 for k in range(n_states):
                     rows[here, b, k] = initial[b, k]
-        if len(factors):
-            for b in range(GANG):
-                factors[t, b] = scales[b]
         if faint > 0.0:  # predict first, and see what becomes of each state
             for b in range(GANG):
-                seen[b] = index[b]
-                index[b] = missing
+                seen[b] = index[at, b]
+                index[at, b] = missing
                 before[b] = product[b]
-        low = filter_step(trans, rows, here, emit, index, scales, rows, after, totals, product)
+        done = filter_steps(
+            trans, rows, here, emit, index, at, until, t - at, scales, factors, totals, product
+        )
+        low = done < 0
+        t += abs(done) - 1
+        here = (here + abs(done)) % len(rows)
+        step = min(t, len(factors) - 1)
         if faint > 0.0:
             for b in range(GANG):
-                index[b] = seen[b]
                 product[b] = before[b]
             low = _observe_watchfully(
-                rows, after, emit, index, n_states, scales, totals, product, faint, faded
+                rows, here, emit, seen, n_states, scales, totals, product, faint, faded
             )
         if low:
             for b in range(GANG):
-                total = totals[b]
-                scales[b] = 1.0
-                if not total >= SMALLEST:
-                    if lost[b] < 0:
-                        lost[b] = first[b] + direction * (t - waits[b])
-                    for k in range(n_states):
-                        rows[after, b, k] = 1.0 / n_states
-                    product[b] = 1.0
-                    continue
-                if total >= LOWEST_TOTAL:
-                    log_prob[b] += np.log(product[b] * total)
-                    product[b] = 1.0
-                    scales[b] = 1.0 / total
-                    continue
-                log_prob[b] += np.log(product[b]) + np.log(total)
-                product[b] = 1.0
-                for k in range(n_states):
-                    rows[after, b, k] /= total
-                if len(factors):
-                    factors[t, b] /= total
+                place[b] = first[b] + direction * (t - waits[b])
+            _rescale(
+                rows, here, n_states, place, totals, factors, step, scales, product, log_prob, lost
+            )
         for b in range(GANG if t <= latest else 0):
             if t == waits[b] and observed[b]:  # instead of what the step made of nothing
                 total = 0.0
                 faded[b] = 0
+                symbol = index[at, b] if faint == 0.0 else seen[b]
                 for k in range(n_states):
-                    likely = emit[index[b], k]
+                    likely = emit[symbol, k]
                     value = initial[b, k] * likely
-                    rows[after, b, k] = value
+                    rows[here, b, k] = value
                     total += value
                     if value < faint and initial[b, k] > 0.0 and likely > 0.0:
                         faded[b] = 1
@@ -207,14 +225,14 @@ def run_gang(
                 if not total >= SMALLEST:
                     lost[b] = first[b]
                 for k in range(n_states):
-                    rows[after, b, k] = rows[after, b, k] / total if lost[b] < 0 else 1.0 / n_states
-                if len(factors):
-                    factors[t, b] = 1.0 / total
+                    rows[here, b, k] = rows[here, b, k] / total if lost[b] < 0 else 1.0 / n_states
+                factors[step, b] = 1.0 / total
         if len(out):
             for b in range(GANG):
                 if t >= waits[b]:
                     for k in range(n_states):
-                        out[first[b] + t - waits[b], k] = rows[after, b, k] * scales[b]
+                        out[first[b] + t - waits[b], k] = rows[here, b, k] * scales[b]
+        t += 1
     for b in range(GANG):
         log_prob[b] += np.log(product[b])
         if lost[b] >= 0:
@@ -293,7 +311,7 @@ def filter_gangs(
     )  # fmt: skip
     initial = np.zeros((GANG, n_states))
     scales, log_probs = np.zeros(GANG), np.zeros(GANG)
-    factors = np.zeros((0, GANG))
+    factors = np.ones((1, GANG))  # not wanted
     for g in range(part[0], part[1]):
         n = line_up(blocks, gangs[g], np.int64(0), first, waits)
         if backward:

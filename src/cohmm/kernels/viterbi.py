@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.chain import look_up
+from cohmm.kernels.chain import CHUNK, look_up
 from cohmm.kernels.chain_steps import ENDS
 from cohmm.kernels.compiled import Floats, Ints, Part, kernel
-from cohmm.kernels.gang import LOWEST_SCORE, best_source, score_step
+from cohmm.kernels.gang import LOWEST_SCORE, best_source, score_steps, sources_of
 from cohmm.kernels.tiles import GANG
 
 
@@ -55,11 +55,12 @@ def score_gangs(
     """
     n_states, ring = trans.shape[0], len(rows)
     missing = len(emit) - 1
-    index = np.full(GANG, missing)
+    index = np.full((CHUNK, GANG), missing)
     waits = np.zeros(GANG, np.int64)
     first = np.zeros(GANG, np.int64)
     lanes = np.zeros(GANG, np.int64)
     tops = np.zeros(GANG)
+    lowered = np.zeros(ring, np.bool_)
     for g in range(part[0], part[1]):
         n = 0
         latest = 0
@@ -74,31 +75,42 @@ def score_gangs(
         for b in range(GANG):
             waits[b] = n - (ends[lanes[b]] - first[b])
             latest = max(latest, waits[b])
-        after = 0
-        for t in range(n):
-            here = after
-            after = here + 1 if here + 1 < ring else 0
-            look_up(symbols, first, np.int64(1), waits, t, latest, missing, index)
+        here = 0
+        t = 0
+        while t < n:
+            at = t % CHUNK
+            until = min(CHUNK, n - t + at)
+            if at == 0:
+                look_up(symbols, first, np.int64(1), waits, t, t + until, n, missing, index)
+            if t <= latest:
+                until = at + 1
             for b in range(GANG if t <= latest else 0):
                 left = blocks[lanes[b], 2]
                 if t == waits[b] and left >= 0:
                     for k in range(n_states):
                         rows[here, b, k] = scores[left, k]
-            low = score_step(trans, rows, here, emit, index, rows, after, tops, one)
+            done = score_steps(trans, rows, here, emit, index, at, until, tops, one)
+            for place in range(here + 1, min(here + abs(done) + 1, ring)):
+                lowered[place] = False
+            low = done < 0
+            t += abs(done) - 1
+            here = (here + abs(done)) % ring
             for b in range(GANG if t <= latest else 0):
                 left = blocks[lanes[b], 2]
                 if t == waits[b] and left < 0:
                     tops[b] = -np.inf
                     for k in range(n_states):
-                        value = emit[index[b], k] + (start[k] if left == ENDS else 0.0)
-                        rows[after, b, k] = value
+                        value = emit[index[at, b], k] + (start[k] if left == ENDS else 0.0)
+                        rows[here, b, k] = value
                         tops[b] = max(tops[b], value)
                     low = True
             if low:
                 for b in range(GANG):
                     if tops[b] == -np.inf and lost[lanes[b]] < 0:
                         lost[lanes[b]] = first[b] + t - waits[b]
-                _lower_scores(rows, after, tops, n_states)
+                _lower_scores(rows, here, tops, n_states)
+                lowered[here] = True
+            t += 1
         for b in range(GANG):
             right = blocks[lanes[b], 3]
             if right >= 0:
@@ -109,7 +121,10 @@ def score_gangs(
                 for k in range(n_states):
                     scores_out[right, k] = rows[at, b, k] - top
         if len(states):
-            _trace_gang(back, blocks, lanes, n, first, waits, latest, known, passed, states, rows)
+            _trace_gang(
+                symbols, back, emit, blocks, lanes, n, first, waits, known, passed, states, rows,
+                lowered, index,
+            )  # fmt: skip
 
 
 @kernel
@@ -127,12 +142,17 @@ def _lower_scores(rows: Floats, at: int, tops: Floats, n_states: int) -> None:
 
 @kernel
 def _trace_gang(
-    back: Floats, blocks: Ints, lanes: Ints, n: int, first: Ints, waits: Ints, latest: int,
-    known: Ints, passed: Ints, states: Ints, rows: Floats,
+    symbols: Ints, back: Floats, emit: Floats, blocks: Ints, lanes: Ints, n: int, first: Ints,
+    waits: Ints, known: Ints, passed: Ints, states: Ints, rows: Floats, lowered: Ints, index: Ints,
 ) -> None:  # fmt: skip
-    """The best path through each block, from its end: the first of the best states before."""
-    n_states = back.shape[0]
+    """The best path through each block, from its end: the first of the best states before.
+
+    The state before another is the one whose score, carried forward again, is exactly that of the
+    other.  Only where scores have been ``lowered`` since does the largest have to be found.
+    """
+    n_states, missing = back.shape[0], len(emit) - 1
     path = np.empty((n, GANG), np.int32)
+    here = np.zeros(GANG, np.int64)
     for b in range(GANG):
         state = known[lanes[b]]
         if state < 0:
@@ -140,11 +160,19 @@ def _trace_gang(
             for k in range(1, n_states):
                 if rows[n, b, k] > rows[n, b, state]:
                     state = k
+        here[b] = state
         path[n - 1, b] = state
     for t in range(n - 2, -1, -1):
+        at = (t + 1) % CHUNK
+        if at == CHUNK - 1 or t == n - 2:
+            begin = t + 1 - at
+            look_up(symbols, first, np.int64(1), waits, begin, t + 2, n, missing, index)
+        if not lowered[t + 2]:
+            sources_of(rows, t + 1, back, emit, index, at, here)
         for b in range(GANG):
-            if t >= latest or t >= waits[b]:
-                path[t, b] = best_source(rows, t + 1, b, back, path[t + 1, b])
+            if lowered[t + 2] or here[b] < 0:
+                here[b] = best_source(rows, t + 1, b, back, path[t + 1, b])
+            path[t, b] = here[b]
     for b in range(GANG):
         last = blocks[lanes[b], 1]
         for t in range(waits[b], waits[b] + last - first[b]):
