@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.chain_steps import ENDS, SMALLEST
+from cohmm.kernels.chain_steps import ENDS, SMALLEST, lengthen
 from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel
 from cohmm.kernels.gang import LOWEST_PRODUCT, LOWEST_TOTAL, filter_steps
 from cohmm.kernels.tiles import GANG
@@ -52,21 +52,23 @@ def line_up(blocks: Ints, gang: Ints, least: Whole, first: Ints, waits: Ints) ->
 @fused_kernel
 def look_up(
     symbols: Ints, first: Ints, direction: Whole, waits: Ints, begin: int, end: int, n: int,
-    missing: int, index: Ints,
+    missing: int, index: Ints, at: int,
 ) -> None:  # fmt: skip
-    """Which rows of the table each block meets in the steps [begin, end): ``index[t - begin]``.
+    """Which rows of the table each block meets in the steps [begin, end): from ``index[at]`` on.
 
     That of nothing while it waits, and from step n on.
     """
     for b in range(GANG):
-        origin = first[b] - direction * waits[b]
-        for k in range(end - begin):
-            t = begin + k
-            row = missing
-            if waits[b] <= t < n:  # without a sign, indices are not checked for being negative
-                symbol = symbols[np.uint64(origin + direction * t)]
-                row = symbol if symbol >= 0 else missing
-            index[k, b] = row
+        seen = min(max(waits[b] - begin, 0), end - begin)
+        for k in range(seen):
+            index[at + k, b] = missing
+        last = max(min(end, n) - begin - seen, 0)
+        place, to = first[b] + direction * (begin + seen - waits[b]), at + seen
+        for k in range(last):  # without a sign, indices are not checked for being negative
+            symbol = symbols[np.uint64(place + direction * k)]
+            index[np.uint64(to + k), np.uint64(b)] = symbol if symbol >= 0 else missing
+        for k in range(to + last, at + end - begin):
+            index[k, b] = missing
 
 
 @fused_kernel
@@ -138,6 +140,7 @@ def run_gang(
     emit: Floats,
     rows: Floats,
     factors: Floats,
+    index: Ints,
     scales: Floats,
     log_prob: Floats,
     lost: Ints,
@@ -151,12 +154,11 @@ def run_gang(
     Block b begins after ``waits[b]`` steps with ``initial[b]``: the distribution before its first
     symbol ``symbols[first[b]]`` where ``observed[b]`` is 0, that of the state which emits it
     where it is 1.  ``direction`` is 1 or -1: which symbol is the next.  ``log_prob[b]`` and
-    ``lost[b]`` as in `filter_gangs`; ``factors[t]``, where there are more than one row of them, is
-    what the step t was multiplied by.
+    ``lost[b]`` as in `filter_gangs`; ``factors[t]`` is what the step t was multiplied by, where there
+    are as many rows, and ``index[t]`` the row of ``emit`` that it met; `CHUNK` of them will do.
     """
     n_states = trans.shape[0]
     missing = len(emit) - 1
-    index = np.full((CHUNK, GANG), missing)
     seen, place = np.full(GANG, missing), np.full(GANG, missing)
     faded = np.zeros(GANG, np.int64)
     totals, product, before = np.ones(GANG), np.ones(GANG), np.ones(GANG)
@@ -171,10 +173,12 @@ def run_gang(
     here = 0
     t = 0
     while t < n + beyond:
-        at = t % CHUNK
-        until = min(CHUNK, n + beyond - t + at)
-        if at == 0:
-            look_up(symbols, first, direction, waits, t, t + until, n, missing, index)
+        at = t % len(index)
+        until = at - t % CHUNK + CHUNK
+        until = min(until, n + beyond - t + at)
+        if t % CHUNK == 0:
+            end = t + until - at
+            look_up(symbols, first, direction, waits, t, end, n, missing, index, at)
         if t <= latest or faint > 0.0 or len(out):  # there is something to do between the steps
             until = at + 1
         for b in range(GANG if t <= latest else 0):
@@ -290,6 +294,8 @@ def filter_gangs(
     out: Floats,
     last_rows: Floats,
     faint: float,
+    joints: Ints,
+    tolerance: float,
     rows: Floats,
 ) -> None:
     """Take the blocks of every gang in ``part`` from their ``given`` left joints to their right.
@@ -303,6 +309,9 @@ def filter_gangs(
     With ``backward`` 1, from right to left: the likelihood of what follows, times the emission,
     is a filter in reverse, with the transposed ``trans``.  ``found`` takes it one step further,
     to the last state before the border; all else is for the other direction.
+
+    Where ``joints`` are given, the blocks are their warm-ups, which are doubled (in ``blocks``)
+    until what is found at each joint agrees with what was found before, to ``tolerance``.
     """
     n_states = trans.shape[0]
     first, waits, observed, places = (
@@ -311,29 +320,40 @@ def filter_gangs(
     )  # fmt: skip
     initial = np.zeros((GANG, n_states))
     scales, log_probs = np.zeros(GANG), np.zeros(GANG)
-    factors = np.ones((1, GANG))  # not wanted
+    factors, index = np.ones((1, GANG)), np.zeros((CHUNK, GANG), np.int64)  # not wanted
+    agree, previous = np.zeros(GANG, np.int64), np.zeros((GANG, n_states))
     for g in range(part[0], part[1]):
-        n = line_up(blocks, gangs[g], np.int64(0), first, waits)
-        if backward:
-            enter_backward(blocks, gangs[g], given, initial, observed, first)
-        else:
-            enter_forward(blocks, gangs[g], start, given, initial, observed)
-        run_gang(
-            symbols, first, 1 - 2 * backward, waits, observed, initial, n, backward, trans, emit,
-            rows, factors, scales, log_probs, places, out, faint,
-        )  # fmt: skip
-        at = (n + backward) % len(rows)
         for b in range(GANG):
-            block = gangs[g, b]
-            if block < 0:
-                continue
-            joint, sequence = blocks[block, 3 - backward], blocks[block, 4]
-            if not backward:
-                log_prob[block] = log_probs[b]
-                lost[block] = places[b]
-            for k in range(n_states):
-                value = rows[at, b, k] * scales[b]
-                if joint >= 0:
-                    found[joint, k] = value
-                elif len(last_rows):
-                    last_rows[sequence, k] = value
+            previous[b, 0] = -1.0  # nothing agrees with that
+        while True:
+            n = line_up(blocks, gangs[g], np.int64(0), first, waits)
+            if backward:
+                enter_backward(blocks, gangs[g], given, initial, observed, first)
+            else:
+                enter_forward(blocks, gangs[g], start, given, initial, observed)
+            run_gang(
+                symbols, first, 1 - 2 * backward, waits, observed, initial, n, backward, trans,
+                emit, rows, factors, index, scales, log_probs, places, out, faint,
+            )  # fmt: skip
+            at = (n + backward) % len(rows)
+            for b in range(GANG):
+                block = gangs[g, b]
+                if block < 0:
+                    continue
+                joint, sequence = blocks[block, 3 - backward], blocks[block, 4]
+                if not backward:
+                    log_prob[block] = log_probs[b]
+                    lost[block] = places[b]
+                agree[b] = 1
+                for k in range(n_states):
+                    value = rows[at, b, k] * scales[b]
+                    if joint >= 0:
+                        found[joint, k] = value
+                    elif len(last_rows):
+                        last_rows[sequence, k] = value
+                    largest = max(value, previous[b, k])
+                    if not abs(value - previous[b, k]) <= tolerance * largest + SMALLEST:
+                        agree[b] = 0
+                    previous[b, k] = value
+            if len(joints) == 0 or not lengthen(blocks, gangs[g], joints, backward, agree):
+                break

@@ -132,9 +132,9 @@ def smooth_steps(
     typing: Any, matrix: Any, rows: Any, table: Any, index: Any, first: Any, last: Any, t: Any,
     factors: Any, filtered: Any, sums: Any, into: Any,
 ) -> Any:  # fmt: skip
-    """``b = rows[k + 1] @ matrix; rows[k] = b * table[index[k]] * factors[t + k]``, downwards.
+    """``b = rows[k + 1] @ matrix; rows[k] = b * table[index[t + k]] * factors[t + k]``, downwards.
 
-    Row ``into[k]`` of ``sums`` grows by ``b * filtered[t + k + 1]``.  A step asks for attention
+    Row ``into[t + k]`` of ``sums`` grows by ``b * filtered[t + k + 1]``.  A step asks for attention
     where something in b has become larger than `HIGHEST`.
     """
 
@@ -151,7 +151,7 @@ def smooth_steps(
             builder.store(simd.doubles(0.0), highest)
 
             def finish(b: int, vectors: list[Any], columns: list[Any]) -> None:
-                likely, grown = (step.table_row(which, k, b) for which in (index_, into_))
+                likely, grown = (step.table_row(which, when, b) for which in (index_, into_))
                 scale = step.number(factors_, when, b)
                 out, before = step.row(base, b), step.row(past, b)
                 for vector, column in zip(vectors, columns, strict=True):
@@ -203,9 +203,11 @@ def score_steps(
         builder.store(args[2], here)
         best = [cgutils.alloca_once(builder, simd.DOUBLES) for _ in range(GANG)]
 
+        ones = simd.splat(builder, args[8])
+
         def better(builder: Any, score: Any, entry: Any, best: Any) -> Any:
             if AVX512:
-                same = simd.splat(builder, args[8], entry.type.count)
+                same = simd.shuffle(builder, ones, ones, list(range(entry.type.count)))
                 return simd.larger(builder, simd.one_rounding(builder, score, same, entry), best)
             return simd.larger(builder, builder.fadd(score, entry), best)
 

@@ -8,6 +8,7 @@ nothing here is tied to one processor.  What is built from these pieces is in
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def padded(n_states: int) -> int:
 
 def aligned_zeros(shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> np.ndarray:
     """Zeros that begin at a cache line, so that no vector lies across two of them."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    size = prod(shape) * np.dtype(dtype).itemsize
     raw = np.zeros(size + _LINE, np.uint8)
     first = -raw.ctypes.data % _LINE
     return raw[first : first + size].view(dtype).reshape(shape)

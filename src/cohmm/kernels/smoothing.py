@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.chain import CHUNK, enter_forward, line_up, look_up, run_gang
+from cohmm.kernels.chain import CHUNK, enter_forward, line_up, run_gang
 from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel
 from cohmm.kernels.gang import HIGHEST, add_outer_products, smooth_steps
 from cohmm.kernels.tiles import GANG
@@ -126,10 +126,11 @@ def smooth_gangs(
         np.zeros(GANG, np.int64), np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
         np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
     )  # fmt: skip
-    index, own = np.zeros((STRETCH, GANG), np.int64), np.zeros((STRETCH, GANG), np.int64)
-    for at in range(STRETCH):
+    index = np.zeros((len(filtered), GANG), np.int64)
+    into = np.zeros((len(filtered), GANG), np.int64)
+    for t in range(len(into)):
         for b in range(GANG):
-            own[at, b] = b
+            into[t, b] = b
     initial = np.zeros((GANG, n_states))
     scales, log_probs = np.zeros(GANG), np.zeros(GANG)
     factors = np.ones((len(filtered), GANG))
@@ -141,7 +142,7 @@ def smooth_gangs(
         enter_forward(blocks, gang, start, forward, initial, observed)
         run_gang(
             symbols, first, np.int64(1), waits, observed, initial, n, np.int64(0), trans, emit,
-            filtered, factors, scales, log_probs, places, unwanted, 0.0,
+            filtered, factors, index, scales, log_probs, places, unwanted, 0.0,
         )  # fmt: skip
         latest = 0
         silent = False
@@ -172,6 +173,14 @@ def smooth_gangs(
                 lost[block] = first[b]
             for k in range(n_states):
                 initial[b, k] = initial[b, k] / total if lost[block] < 0 else 0.0
+        if count:
+            into = index
+        if count and silent:  # what is not wanted goes to the row of the missing
+            into = index.copy()
+            for t in range(n):
+                for b in range(GANG):
+                    if quiet[b]:
+                        into[t, b] = missing
         top = n  # the steps [bottom, top) are in rows[0 : top - bottom]
         while top > 0:
             bottom = max(top - STRETCH, 0)
@@ -179,16 +188,6 @@ def smooth_gangs(
                 for b in range(GANG):
                     for k in range(n_states):
                         rows[top - bottom, b, k] = rows[0, b, k]
-            look_up(symbols, first, np.int64(1), waits, bottom, top, n, missing, index)
-            into = own
-            if count:
-                into = index
-            if count and silent:  # what is not wanted goes to the row of the missing
-                into = index.copy()
-                for at in range(top - bottom):
-                    for b in range(GANG):
-                        if quiet[b]:
-                            into[at, b] = missing
             t = top - 1
             while t >= bottom:
                 if keep:
@@ -210,8 +209,8 @@ def smooth_gangs(
                         at = t - bottom
                         for k in range(n_states):
                             value = initial[b, k]
-                            rows[at, b, k] = value * emit[index[at, b], k] * factors[t, b]
-                            sums[into[at, b], k] += value * filtered[t + 1, b, k]
+                            rows[at, b, k] = value * emit[index[t, b], k] * factors[t, b]
+                            sums[into[t, b], k] += value * filtered[t + 1, b, k]
                 if keep:
                     _keep(gamma, gang, first, waits, t, n_states, out, best)
                 if t <= latest:

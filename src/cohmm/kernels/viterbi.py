@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.kernels.chain import CHUNK, look_up
-from cohmm.kernels.chain_steps import ENDS
+from cohmm.kernels.chain_steps import ENDS, lengthen
 from cohmm.kernels.compiled import Floats, Ints, Part, kernel
 from cohmm.kernels.gang import LOWEST_SCORE, best_source, score_steps, sources_of
 from cohmm.kernels.tiles import GANG
@@ -37,6 +37,8 @@ def score_gangs(
     known: Ints,
     passed: Ints,
     states: Ints,
+    joints: Ints,
+    tolerance: float,
     rows: Floats,
     one: float,
 ) -> None:
@@ -51,78 +53,92 @@ def score_gangs(
 
     No back-pointers are kept: the state before another is found again from the scores, in
     ``rows`` (longest + 1, `GANG`, W).  Where no path is wanted, ``rows`` may be (2, `GANG`, W).
-    ``one`` is 1.0 (`score_step`).
+    ``joints`` and ``tolerance`` as in `cohmm.kernels.chain.filter_gangs`; ``ends`` are then those of
+    the blocks.  ``one`` is 1.0 (`score_steps`).
     """
     n_states, ring = trans.shape[0], len(rows)
     missing = len(emit) - 1
-    index = np.full((CHUNK, GANG), missing)
+    index = np.full((max(ring, CHUNK), GANG), missing)
     waits = np.zeros(GANG, np.int64)
     first = np.zeros(GANG, np.int64)
     lanes = np.zeros(GANG, np.int64)
     tops = np.zeros(GANG)
     lowered = np.zeros(ring, np.bool_)
+    agree, previous = np.zeros(GANG, np.int64), np.zeros((GANG, n_states))
     for g in range(part[0], part[1]):
-        n = 0
-        latest = 0
         for b in range(GANG):
-            block = gangs[g, b] if gangs[g, b] >= 0 else gangs[g, 0]
-            lanes[b] = block
-            first[b] = blocks[block, 0]
-            n = max(n, ends[block] - first[b])
-            lost[block] = -1
-            for k in range(n_states):
-                rows[0, b, k] = 0.0
-        for b in range(GANG):
-            waits[b] = n - (ends[lanes[b]] - first[b])
-            latest = max(latest, waits[b])
-        here = 0
-        t = 0
-        while t < n:
-            at = t % CHUNK
-            until = min(CHUNK, n - t + at)
-            if at == 0:
-                look_up(symbols, first, np.int64(1), waits, t, t + until, n, missing, index)
-            if t <= latest:
-                until = at + 1
-            for b in range(GANG if t <= latest else 0):
-                left = blocks[lanes[b], 2]
-                if t == waits[b] and left >= 0:
-                    for k in range(n_states):
-                        rows[here, b, k] = scores[left, k]
-            done = score_steps(trans, rows, here, emit, index, at, until, tops, one)
-            for place in range(here + 1, min(here + abs(done) + 1, ring)):
-                lowered[place] = False
-            low = done < 0
-            t += abs(done) - 1
-            here = (here + abs(done)) % ring
-            for b in range(GANG if t <= latest else 0):
-                left = blocks[lanes[b], 2]
-                if t == waits[b] and left < 0:
-                    tops[b] = -np.inf
-                    for k in range(n_states):
-                        value = emit[index[at, b], k] + (start[k] if left == ENDS else 0.0)
-                        rows[here, b, k] = value
-                        tops[b] = max(tops[b], value)
-                    low = True
-            if low:
-                for b in range(GANG):
-                    if tops[b] == -np.inf and lost[lanes[b]] < 0:
-                        lost[lanes[b]] = first[b] + t - waits[b]
-                _lower_scores(rows, here, tops, n_states)
-                lowered[here] = True
-            t += 1
-        for b in range(GANG):
-            right = blocks[lanes[b], 3]
-            if right >= 0:
-                at = (waits[b] + blocks[lanes[b], 1] - first[b]) % ring
-                top = -np.inf
+            previous[b, 0] = 1.0  # nothing agrees with that
+        while True:
+            n = 0
+            latest = 0
+            for b in range(GANG):
+                block = gangs[g, b] if gangs[g, b] >= 0 else gangs[g, 0]
+                lanes[b] = block
+                first[b] = blocks[block, 0]
+                n = max(n, ends[block] - first[b])
+                lost[block] = -1
                 for k in range(n_states):
-                    top = max(top, rows[at, b, k])
-                for k in range(n_states):
-                    scores_out[right, k] = rows[at, b, k] - top
+                    rows[0, b, k] = 0.0
+            for b in range(GANG):
+                waits[b] = n - (ends[lanes[b]] - first[b])
+                latest = max(latest, waits[b])
+            here = 0
+            t = 0
+            while t < n:
+                at = t if len(states) else t % CHUNK
+                until = min(at - t % CHUNK + CHUNK, n - t + at)
+                if t % CHUNK == 0:
+                    end = t + until - at
+                    look_up(symbols, first, np.int64(1), waits, t, end, n, missing, index, at)
+                if t <= latest:
+                    until = at + 1
+                for b in range(GANG if t <= latest else 0):
+                    left = blocks[lanes[b], 2]
+                    if t == waits[b] and left >= 0:
+                        for k in range(n_states):
+                            rows[here, b, k] = scores[left, k]
+                done = score_steps(trans, rows, here, emit, index, at, until, tops, one)
+                for place in range(here + 1, min(here + abs(done) + 1, ring)):
+                    lowered[place] = False
+                low = done < 0
+                t += abs(done) - 1
+                here = (here + abs(done)) % ring
+                for b in range(GANG if t <= latest else 0):
+                    left = blocks[lanes[b], 2]
+                    if t == waits[b] and left < 0:
+                        tops[b] = -np.inf
+                        for k in range(n_states):
+                            value = emit[index[at, b], k] + (start[k] if left == ENDS else 0.0)
+                            rows[here, b, k] = value
+                            tops[b] = max(tops[b], value)
+                        low = True
+                if low:
+                    for b in range(GANG):
+                        if tops[b] == -np.inf and lost[lanes[b]] < 0:
+                            lost[lanes[b]] = first[b] + t - waits[b]
+                    _lower_scores(rows, here, tops, n_states)
+                    lowered[here] = True
+                t += 1
+            for b in range(GANG):
+                right = blocks[lanes[b], 3]
+                if right >= 0:
+                    at = (waits[b] + blocks[lanes[b], 1] - first[b]) % ring
+                    agree[b] = 1
+                    top = -np.inf
+                    for k in range(n_states):
+                        top = max(top, rows[at, b, k])
+                    for k in range(n_states):
+                        value = rows[at, b, k] - top
+                        scores_out[right, k] = value
+                        if value != previous[b, k]:  # infinities may be equal
+                            if not abs(value - previous[b, k]) <= tolerance:
+                                agree[b] = 0
+                        previous[b, k] = value
+            if len(joints) == 0 or not lengthen(blocks, gangs[g], joints, 0, agree):
+                break
         if len(states):
             _trace_gang(
-                symbols, back, emit, blocks, lanes, n, first, waits, known, passed, states, rows,
+                back, emit, blocks, lanes, n, first, waits, known, passed, states, rows,
                 lowered, index,
             )  # fmt: skip
 
@@ -142,7 +158,7 @@ def _lower_scores(rows: Floats, at: int, tops: Floats, n_states: int) -> None:
 
 @kernel
 def _trace_gang(
-    symbols: Ints, back: Floats, emit: Floats, blocks: Ints, lanes: Ints, n: int, first: Ints,
+    back: Floats, emit: Floats, blocks: Ints, lanes: Ints, n: int, first: Ints,
     waits: Ints, known: Ints, passed: Ints, states: Ints, rows: Floats, lowered: Ints, index: Ints,
 ) -> None:  # fmt: skip
     """The best path through each block, from its end: the first of the best states before.
@@ -150,7 +166,7 @@ def _trace_gang(
     The state before another is the one whose score, carried forward again, is exactly that of the
     other.  Only where scores have been ``lowered`` since does the largest have to be found.
     """
-    n_states, missing = back.shape[0], len(emit) - 1
+    n_states = back.shape[0]
     path = np.empty((n, GANG), np.int32)
     here = np.zeros(GANG, np.int64)
     for b in range(GANG):
@@ -163,12 +179,8 @@ def _trace_gang(
         here[b] = state
         path[n - 1, b] = state
     for t in range(n - 2, -1, -1):
-        at = (t + 1) % CHUNK
-        if at == CHUNK - 1 or t == n - 2:
-            begin = t + 1 - at
-            look_up(symbols, first, np.int64(1), waits, begin, t + 2, n, missing, index)
         if not lowered[t + 2]:
-            sources_of(rows, t + 1, back, emit, index, at, here)
+            sources_of(rows, t + 1, back, emit, index, t + 1, here)
         for b in range(GANG):
             if lowered[t + 2] or here[b] < 0:
                 here[b] = best_source(rows, t + 1, b, back, path[t + 1, b])
@@ -194,8 +206,13 @@ def path_log_probs(
 ) -> None:
     """``log_prob[s] = log P(states, symbols)`` of every sequence, from tables of logarithms."""
     for s in range(part[0], part[1]):
-        first = offsets[s]
+        first, last = offsets[s], offsets[s + 1]
         total = start[states[first]] + emit[symbols[first], states[first]]
-        for t in range(first + 1, offsets[s + 1]):
+        even = odd = 0.0  # two sums, so that one addition need not wait for the other
+        for t in range(first + 1, last - 1, 2):
+            even += trans[states[t - 1], states[t]] + emit[symbols[t], states[t]]
+            odd += trans[states[t], states[t + 1]] + emit[symbols[t + 1], states[t + 1]]
+        if (last - first) % 2 == 0:
+            t = last - 1
             total += trans[states[t - 1], states[t]] + emit[symbols[t], states[t]]
-        log_prob[s] = total
+        log_prob[s] = total + even + odd

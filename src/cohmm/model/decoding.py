@@ -43,7 +43,7 @@ def viterbi(logs: Tables, symbols: Ints, offsets: Ints) -> tuple[Ints, Ints]:
         arrays = space.take()
         _score(
             logs, symbols, cut.blocks, gangs, (first, stop), given, found, lost, ends, known,
-            passed, states, arrays[0],
+            passed, states, arrays[0], joints.NONE,
         )  # fmt: skip
         space.give(arrays)
 
@@ -72,30 +72,21 @@ def _block_size(logs: Tables) -> int:
 def _warm_up(logs: Tables, symbols: Ints, cut: Cut, given: Floats) -> Ints:
     """Fill the scores ``given`` at the joints; returns how long the warm-ups were."""
 
-    def through(blocks: Ints, gangs: Ints, found: Floats) -> None:
+    def through(blocks: Ints, gangs: Ints, part: Part) -> None:
         unused = np.empty(len(blocks), np.int64)
-        run(
-            lambda *part: _score(
-                logs, symbols, blocks, gangs, part, given, found, unused, blocks[:, 1].copy(),
-                unused, unused, np.empty(0, np.int32), aligned_zeros((2, GANG, logs.width)),
-            ),
-            split(len(gangs), joints.PARTS),
+        _score(
+            logs, symbols, blocks, gangs, part, given, given, unused, blocks[:, 1].copy(), unused,
+            unused, np.empty(0, np.int32), aligned_zeros((2, GANG, logs.width)), cut.joints,
         )  # fmt: skip
 
-    return joints.warm_up(cut, given, through, same=_same_scores)
-
-
-def _same_scores(a: Floats, b: Floats) -> Ints:
-    with np.errstate(invalid="ignore"):
-        close: Ints = np.all((a == b) | (abs(a - b) <= joints.TOLERANCE), axis=1)
-        return close
+    return joints.warm_up(cut, through)
 
 
 def _score(logs: Tables, symbols: Ints, blocks: Ints, gangs: Ints, part: Part, *rest: Any) -> None:
-    given, found, lost, ends, known, passed, states, rows = rest
+    given, found, lost, ends, known, passed, states, rows, borders = rest
     kernels.score_gangs(
         symbols, blocks, gangs, part, logs.start, logs.trans, logs.back, logs.emit, given, found,
-        lost, ends, known, passed, states, rows, 1.0,
+        lost, ends, known, passed, states, borders, joints.TOLERANCE, rows, 1.0,
     )  # fmt: skip
 
 
