@@ -25,8 +25,9 @@ from cohmm.kernels.compiled import vector_code
 from cohmm.kernels.simd import LANE, constant
 from cohmm.kernels.tiles import AVX512, GANG, Step, over_steps, over_tiles, tile_of
 
-LOWEST_TOTAL = 1e-6  # a row that sums to less is rescaled at once
-LOWEST_PRODUCT = 1e-250  # factors are multiplied up to here before one logarithm is taken
+LOOK = 4  # steps after which rows are scaled
+LOWEST_TOTAL = 1e-60  # a row that sums to less after them is rescaled at once
+LOWEST_PRODUCT = 1e-200  # totals are multiplied up to here before one logarithm is taken
 LOWEST_SCORE = -512.0  # above it, differences of scores stay exact
 HIGHEST = 1e290  # of a backward row: what comes near it has been lost by underflow before
 OUTER_ROWS = 4  # of a tile of outer products: 20 states are then 5 tiles and nothing is wasted
@@ -49,12 +50,23 @@ def _row_of(builder: Any, array: Any, place: Any) -> Any:
     return builder.mul(_smaller(builder, place, last), constant(GANG))
 
 
-def _total(builder: Any, values: list[Any], nothing: float, combine: Any) -> Any:
-    """``combine`` over vectors of different widths, in one of full width."""
-    full = [simd.full_width(builder, value, nothing) for value in values]
-    while len(full) > 1:
-        full = [combine(builder, full[0], full[1]), *full[2:]]
-    return full[0]
+def _is_looked_at(builder: Any, k: Any, last: Any) -> Any:
+    """Whether step k is one after which rows are added up: every fourth, and the last."""
+    fourth = builder.icmp_signed("==", builder.and_(k, constant(LOOK - 1)), constant(LOOK - 1))
+    return builder.or_(fourth, builder.icmp_signed("==", builder.add(k, constant(1)), last))
+
+
+def _over_states(builder: Any, step: Step, base: Any, nothing: float, combine: Any) -> Any:
+    """``combine`` over the states of each block's row, the rows beginning at ``base``."""
+    totals = [cgutils.alloca_once(builder, simd.DOUBLES) for _ in range(GANG)]
+    for total in totals:
+        builder.store(simd.doubles(nothing), total)
+    columns = cgutils.for_range_slice(builder, constant(0), step.width, constant(LANE), inc=True)
+    with columns as (column, _):
+        for b, total in enumerate(totals):
+            value = simd.load(builder, step.rows.data, builder.add(step.row(base, b), column))
+            builder.store(combine(builder, builder.load(total), value), total)
+    return simd.reduced(builder, [builder.load(total) for total in totals], combine)
 
 
 @vector_code
@@ -64,20 +76,19 @@ def filter_steps(
 ) -> Any:  # fmt: skip
     """``rows[place + 1] = (rows[place] @ matrix) * table[index[k]] * scales``, step by step.
 
-    ``place`` goes round in ``rows``.  ``totals`` are the sums of the new rows, ``scales`` become
-    their reciprocals, for the next step, and ``product`` is multiplied by them.
-    ``factors[t + k]``, or the last row of ``factors``, takes the scales of the step.  A step asks
-    for attention where a total or a product has become too low: ``scales`` and ``product`` are
-    then left as they were.
+    ``place`` goes round in ``rows``.  After every fourth step, and the last, ``totals`` are the sums
+    of the new rows, ``scales`` become their reciprocals, for the next step, and ``product`` is
+    multiplied by them; after the others ``scales`` are ones.  ``factors[t + k]``, or the last row
+    of ``factors``, takes the scales of the step.  A step asks for attention where a total or a
+    product has become too low: ``scales`` and ``product`` are then left as they were.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         matrix_, rows_, table_, index_, scales_, factors_, totals_, product_ = simd.arrays(
             context, builder, signature, args, 0, 1, 3, 4, 8, 9, 10, 11
         )
-        here = cgutils.alloca_once(builder, simd.INT64)
+        here, low = (cgutils.alloca_once(builder, kind) for kind in (simd.INT64, ir.IntType(1)))
         builder.store(args[2], here)
-        sums = [cgutils.alloca_once(builder, simd.DOUBLES) for _ in range(GANG)]
 
         def one_step(k: Any) -> Any:
             place = builder.load(here)
@@ -85,41 +96,40 @@ def filter_steps(
             builder.store(after, here)
             step = Step(builder, matrix_, rows_, place)
             base = step.offset(after)
-            for b in range(GANG):
-                builder.store(simd.doubles(0.0), sums[b])
             now = simd.load(builder, scales_.data, constant(0))
-            simd.store(
-                builder, now, factors_.data, _row_of(builder, factors_, builder.add(args[7], k))
-            )
+            to = _row_of(builder, factors_, builder.add(args[7], k))
+            simd.store(builder, now, factors_.data, to)
 
             def finish(b: int, vectors: list[Any], columns: list[Any]) -> None:
                 likely = step.table_row(index_, k, b)
                 scale = step.number(scales_, constant(0), b)
-                values = []
                 for vector, column in zip(vectors, columns, strict=True):
                     width = vector.type.count
                     at = builder.add(likely, column)
                     value = builder.fmul(vector, simd.load(builder, table_.data, at, width))
                     value = builder.fmul(value, simd.splat(builder, scale, width))
                     simd.store(builder, value, rows_.data, builder.add(step.row(base, b), column))
-                    values.append(value)
-                total = _total(builder, values, 0.0, simd.add)
-                builder.store(builder.fadd(builder.load(sums[b]), total), sums[b])
 
             step.product(simd.multiply_add, 0.0, finish)
-            total = simd.reduced(builder, [builder.load(s) for s in sums], simd.add)
-            products = builder.fmul(simd.load(builder, product_.data, constant(0)), total)
-            simd.store(builder, total, totals_.data, constant(0))
-            low = builder.or_(
-                builder.fcmp_unordered("<", total, simd.doubles(LOWEST_TOTAL)),
-                builder.fcmp_unordered("<", products, simd.doubles(LOWEST_PRODUCT)),
-            )
-            low = simd.any_of(builder, low)
-            with builder.if_then(builder.not_(low), likely=True):
-                inverse = builder.fdiv(simd.doubles(1.0), total)
-                simd.store(builder, inverse, scales_.data, constant(0))
-                simd.store(builder, products, product_.data, constant(0))
-            return low
+            with builder.if_else(_is_looked_at(builder, k, args[6])) as (looked_at, passed_over):
+                with looked_at:
+                    total = _over_states(builder, step, base, 0.0, simd.add)
+                    products = builder.fmul(simd.load(builder, product_.data, constant(0)), total)
+                    simd.store(builder, total, totals_.data, constant(0))
+                    too_low = builder.or_(
+                        builder.fcmp_unordered("<", total, simd.doubles(LOWEST_TOTAL)),
+                        builder.fcmp_unordered("<", products, simd.doubles(LOWEST_PRODUCT)),
+                    )
+                    too_low = simd.any_of(builder, too_low)
+                    builder.store(too_low, low)
+                    with builder.if_then(builder.not_(too_low), likely=True):
+                        inverse = builder.fdiv(simd.doubles(1.0), total)
+                        simd.store(builder, inverse, scales_.data, constant(0))
+                        simd.store(builder, products, product_.data, constant(0))
+                with passed_over:
+                    simd.store(builder, simd.doubles(1.0), scales_.data, constant(0))
+                    builder.store(ir.Constant(ir.IntType(1), 0), low)
+            return builder.load(low)
 
         return over_steps(builder, args[5], args[6], one_step)
 
@@ -166,8 +176,9 @@ def smooth_steps(
                     total = simd.load(builder, sums_.data, to, width)
                     total = simd.multiply_add(builder, alpha, vector, total)
                     simd.store(builder, total, sums_.data, to)
-                largest = _total(builder, vectors, 0.0, simd.larger)
-                builder.store(simd.larger(builder, largest, builder.load(highest)), highest)
+                for vector in vectors:
+                    largest = simd.full_width(builder, vector, 0.0)
+                    builder.store(simd.larger(builder, largest, builder.load(highest)), highest)
 
             step.product(simd.multiply_add, 0.0, finish)
             return simd.any_of(
@@ -188,26 +199,25 @@ def score_steps(
 ) -> Any:  # fmt: skip
     """``rows[place + 1] = max_i(rows[place][i] + matrix[i]) + table[index[k]]``, step by step.
 
-    ``place`` goes round in ``rows``; ``tops`` are the largest of the new rows.  A step asks for
-    attention where one of them is below `LOWEST_SCORE`.  ``one`` is 1.0, in a way that
-    the compiler cannot know: additions and maxima wait for the same units of some processors,
+    ``place`` goes round in ``rows``; after every fourth step, and the last, ``tops`` are the largest
+    of the new rows.  The step asks for attention where one of them is below `LOWEST_SCORE`.
+    ``one``, (1,), is 1.0, in a way that the compiler cannot know: additions and maxima wait for the same units of some processors,
     multiplications do not, and ``row * one + matrix`` is exactly the sum.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        matrix_, rows_, table_, index_, tops_ = simd.arrays(
-            context, builder, signature, args, 0, 1, 3, 4, 7
+        matrix_, rows_, table_, index_, tops_, one_ = simd.arrays(
+            context, builder, signature, args, 0, 1, 3, 4, 7, 8
         )
         nothing = float("-inf")
         here = cgutils.alloca_once(builder, simd.INT64)
         builder.store(args[2], here)
-        best = [cgutils.alloca_once(builder, simd.DOUBLES) for _ in range(GANG)]
-
-        ones = simd.splat(builder, args[8])
+        low = cgutils.alloca_once(builder, ir.IntType(1))
 
         def better(builder: Any, score: Any, entry: Any, best: Any) -> Any:
             if AVX512:
-                same = simd.shuffle(builder, ones, ones, list(range(entry.type.count)))
+                one = builder.load(one_.data)
+                same = simd.splat(builder, one, entry.type.count)
                 return simd.larger(builder, simd.one_rounding(builder, score, same, entry), best)
             return simd.larger(builder, builder.fadd(score, entry), best)
 
@@ -217,30 +227,27 @@ def score_steps(
             builder.store(after, here)
             step = Step(builder, matrix_, rows_, place)
             base = step.offset(after)
-            for b in range(GANG):
-                builder.store(simd.doubles(nothing), best[b])
 
             def finish(b: int, vectors: list[Any], columns: list[Any]) -> None:
                 likely = step.table_row(index_, k, b)
-                values = []
                 for vector, column in zip(vectors, columns, strict=True):
                     at = builder.add(likely, column)
                     entry = simd.load(builder, table_.data, at, vector.type.count)
                     value = builder.fadd(vector, entry)
                     simd.store(builder, value, rows_.data, builder.add(step.row(base, b), column))
-                    values.append(value)
-                top = _total(builder, values, nothing, simd.larger)
-                builder.store(simd.larger(builder, top, builder.load(best[b])), best[b])
 
             step.product(better, nothing, finish)
-            tops = simd.reduced(builder, [builder.load(b) for b in best], simd.larger)
-            simd.store(builder, tops, tops_.data, constant(0))
-            low = builder.fcmp_unordered("<", tops, simd.doubles(LOWEST_SCORE))
-            return simd.any_of(builder, low)
+            builder.store(ir.Constant(ir.IntType(1), 0), low)
+            with builder.if_then(_is_looked_at(builder, k, args[6])):
+                tops = _over_states(builder, step, base, nothing, simd.larger)
+                simd.store(builder, tops, tops_.data, constant(0))
+                below = builder.fcmp_unordered("<", tops, simd.doubles(LOWEST_SCORE))
+                builder.store(simd.any_of(builder, below), low)
+            return builder.load(low)
 
         return over_steps(builder, args[5], args[6], one_step)
 
-    kinds = (matrix, rows, _WHOLE, table, index, _WHOLE, _WHOLE, tops, types.float64)
+    kinds = (matrix, rows, _WHOLE, table, index, _WHOLE, _WHOLE, tops, one)
     return _WHOLE(*kinds), codegen
 
 

@@ -40,7 +40,7 @@ def score_gangs(
     joints: Ints,
     tolerance: float,
     rows: Floats,
-    one: float,
+    one: Floats,
 ) -> None:
     """Viterbi through the blocks of every gang in ``part``.
 
@@ -52,9 +52,10 @@ def score_gangs(
     ``lost`` as in `cohmm.kernels.chain.filter_gangs`.
 
     No back-pointers are kept: the state before another is found again from the scores, in
-    ``rows`` (longest + 1, `GANG`, W).  Where no path is wanted, ``rows`` may be (2, `GANG`, W).
+    ``rows`` (longest + 1, `GANG`, W), minus infinity in the padding.  Where no path is wanted,
+    ``rows`` may be (2, `GANG`, W).
     ``joints`` and ``tolerance`` as in `cohmm.kernels.chain.filter_gangs`; ``ends`` are then those of
-    the blocks.  ``one`` is 1.0 (`score_steps`).
+    the blocks.  ``one``, (1,), is 1.0 (`score_steps`).
     """
     n_states, ring = trans.shape[0], len(rows)
     missing = len(emit) - 1
@@ -115,7 +116,10 @@ def score_gangs(
                 if low:
                     for b in range(GANG):
                         if tops[b] == -np.inf and lost[lanes[b]] < 0:
-                            lost[lanes[b]] = first[b] + t - waits[b]
+                            t_lost = t
+                            while t_lost > waits[b] and _is_lost(rows, t_lost, b, n_states):
+                                t_lost -= 1
+                            lost[lanes[b]] = first[b] + t_lost - waits[b]
                     _lower_scores(rows, here, tops, n_states)
                     lowered[here] = True
                 t += 1
@@ -141,6 +145,15 @@ def score_gangs(
                 back, emit, blocks, lanes, n, first, waits, known, passed, states, rows,
                 lowered, index,
             )  # fmt: skip
+
+
+@kernel
+def _is_lost(rows: Floats, t: int, b: int, n_states: int) -> bool:
+    """Whether nothing was possible before step t already, where its row is still there."""
+    for k in range(n_states if t < len(rows) else 0):
+        if rows[t, b, k] != -np.inf:
+            return False
+    return t < len(rows)
 
 
 @kernel

@@ -98,16 +98,20 @@ def alone(block: int) -> Ints:
 class Space:
     """Arrays to work in, given out to threads and taken back."""
 
-    def __init__(self, *shapes: tuple[int, ...]):
+    def __init__(self, *shapes: tuple[int, ...], fill: float = 0.0):
         self.shapes = shapes
+        self.fill = fill
         self.free: list[list[Floats]] = []
 
     def take(self) -> list[Floats]:
-        """Arrays of the shapes, zeros when they are new."""
+        """Arrays of the shapes, all ``fill`` when they are new."""
         try:
             return self.free.pop()
         except IndexError:
-            return [aligned_zeros(shape) for shape in self.shapes]
+            arrays = [aligned_zeros(shape) for shape in self.shapes]
+            for array in arrays if self.fill else []:
+                array.fill(self.fill)
+            return arrays
 
     def give(self, arrays: list[Floats]) -> None:
         """Take arrays back."""
