@@ -303,57 +303,76 @@ def add_outer_products(
 
 
 @vector_code
-def sources_of(
-    typing: Any, rows: Any, t: Any, back: Any, emit: Any, index: Any, k: Any, states: Any
-) -> Any:
-    """The states before ``states``, (`GANG`,), by exact equality: into ``states``.
+def trace_steps(
+    typing: Any, rows: Any, back: Any, emit: Any, index: Any, first: Any, last: Any, states: Any,
+    path: Any,
+) -> Any:  # fmt: skip
+    """From the ``states``, (`GANG`,), of step k + 1 to those of step k, ``path[k]``, downwards.
 
-    The first i with ``rows[t, b, i] + back[state, i] + emit[index[k, b], state] ==
-    rows[t + 1, b, state]``; -1 where there is none.
+    The state before another is the first i with ``rows[k + 1, b, i] + back[state, i] +
+    emit[index[k + 1, b], state] == rows[k + 2, b, state]``, exactly.  A step asks for attention
+    where there is none: the state is -1.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        rows_, back_, emit_, index_, states_ = simd.arrays(
-            context, builder, signature, args, 0, 2, 3, 4, 6
+        rows_, back_, emit_, index_, states_, path_ = simd.arrays(
+            context, builder, signature, args, 0, 1, 2, 3, 6, 7
         )
         _, width = simd.shape_of(builder, back_)
-        first = builder.mul(builder.mul(args[1], constant(GANG)), width)
-        here = [builder.add(first, builder.mul(width, constant(b))) for b in range(GANG)]
-        step = builder.mul(width, constant(GANG))
+        gang = builder.mul(width, constant(GANG))
+        bits = ir.IntType(LANE)
+        found = [cgutils.alloca_once(builder, simd.INT64) for _ in range(GANG)]
+        places = [builder.gep(states_.data, [constant(b)]) for b in range(GANG)]
+        for place, state in zip(places, found, strict=True):
+            builder.store(builder.load(place), state)
 
         def number(array: Any, at: Any) -> Any:
             return builder.load(builder.gep(array.data, [at]))
 
-        state = [number(states_, constant(b)) for b in range(GANG)]
-        entry = [builder.mul(s, width) for s in state]
-        added, target, found = [], [], []
-        for b in range(GANG):
-            symbol = builder.add(builder.mul(args[5], constant(GANG)), constant(b))
-            row = builder.mul(number(index_, symbol), width)
-            added.append(simd.splat(builder, number(emit_, builder.add(row, state[b]))))
-            at = builder.add(builder.add(here[b], step), state[b])
-            target.append(simd.splat(builder, number(rows_, at)))
-            found.append(cgutils.alloca_once(builder, simd.INT64))
-            builder.store(constant(-1), found[b])
-        bits = ir.IntType(LANE)
-        with cgutils.for_range_slice(
-            builder, builder.sub(width, constant(LANE)), constant(-1), constant(-LANE), inc=False
-        ) as (column, _):
+        def one_step(k: Any) -> Any:
+            after = builder.add(k, constant(1))
+            base = builder.mul(after, gang)
+            here = [builder.add(base, builder.mul(width, constant(b))) for b in range(GANG)]
+            entry, added, target = [], [], []
             for b in range(GANG):
-                score = builder.fadd(
-                    simd.load(builder, rows_.data, builder.add(here[b], column)),
-                    simd.load(builder, back_.data, builder.add(entry[b], column)),
-                )
-                same = builder.fcmp_ordered("==", builder.fadd(score, added[b]), target[b])
-                mask = builder.zext(builder.bitcast(same, bits), simd.INT64)
-                lane = builder.add(column, builder.cttz(mask, ir.Constant(ir.IntType(1), 0)))
-                none = builder.icmp_unsigned("==", mask, constant(0))
-                builder.store(builder.select(none, builder.load(found[b]), lane), found[b])
-        for b in range(GANG):
-            builder.store(builder.load(found[b]), builder.gep(states_.data, [constant(b)]))
-        return context.get_dummy_value()
+                state = builder.load(found[b])
+                entry.append(builder.mul(state, width))
+                symbol = builder.add(builder.mul(after, constant(GANG)), constant(b))
+                at = builder.add(builder.mul(number(index_, symbol), width), state)
+                added.append(simd.splat(builder, number(emit_, at)))
+                at = builder.add(builder.add(here[b], gang), state)
+                target.append(simd.splat(builder, number(rows_, at)))
+                builder.store(constant(-1), found[b])
+            columns = cgutils.for_range_slice(
+                builder, builder.sub(width, constant(LANE)), constant(-1), constant(-LANE),
+                inc=False,
+            )  # fmt: skip
+            with columns as (column, _):
+                for b in range(GANG):
+                    score = builder.fadd(
+                        simd.load(builder, rows_.data, builder.add(here[b], column)),
+                        simd.load(builder, back_.data, builder.add(entry[b], column)),
+                    )
+                    same = builder.fcmp_ordered("==", builder.fadd(score, added[b]), target[b])
+                    mask = builder.zext(builder.bitcast(same, bits), simd.INT64)
+                    lane = builder.add(column, builder.cttz(mask, ir.Constant(ir.IntType(1), 0)))
+                    none = builder.icmp_unsigned("==", mask, constant(0))
+                    builder.store(builder.select(none, builder.load(found[b]), lane), found[b])
+            signs = constant(0)
+            for b in range(GANG):
+                state = builder.load(found[b])
+                signs = builder.or_(signs, state)
+                at = builder.add(builder.mul(k, constant(GANG)), constant(b))
+                to = builder.gep(path_.data, [at])
+                builder.store(builder.trunc(state, simd.INT32), to)
+            return builder.icmp_signed("<", signs, constant(0))
 
-    return types.void(rows, _WHOLE, back, emit, index, _WHOLE, states), codegen
+        done = over_steps(builder, args[4], args[5], one_step, down=True)
+        for place, state in zip(places, found, strict=True):
+            builder.store(builder.load(state), place)
+        return done
+
+    return _WHOLE(rows, back, emit, index, _WHOLE, _WHOLE, states, path), codegen
 
 
 @vector_code

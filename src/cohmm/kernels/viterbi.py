@@ -7,7 +7,7 @@ import numpy as np
 from cohmm.kernels.chain import CHUNK, look_up
 from cohmm.kernels.chain_steps import ENDS, lengthen
 from cohmm.kernels.compiled import Floats, Ints, Part, kernel
-from cohmm.kernels.gang import LOWEST_SCORE, best_source, score_steps, sources_of
+from cohmm.kernels.gang import LOWEST_SCORE, best_source, score_steps, trace_steps
 from cohmm.kernels.tiles import GANG
 
 
@@ -191,13 +191,22 @@ def _trace_gang(
                     state = k
         here[b] = state
         path[n - 1, b] = state
-    for t in range(n - 2, -1, -1):
-        if not lowered[t + 2]:
-            sources_of(rows, t + 1, back, emit, index, t + 1, here)
+    t = n - 2
+    while t >= 0:
+        until = t
+        while until >= 0 and not lowered[until + 2]:
+            until -= 1
+        if until < t:
+            done = trace_steps(rows, back, emit, index, until + 1, t + 1, here, path)
+            t -= abs(done) - 1
+            if done > 0:
+                t -= 1
+                continue
         for b in range(GANG):
-            if lowered[t + 2] or here[b] < 0:
+            if here[b] < 0 or lowered[t + 2]:
                 here[b] = best_source(rows, t + 1, b, back, path[t + 1, b])
-            path[t, b] = here[b]
+                path[t, b] = here[b]
+        t -= 1
     for b in range(GANG):
         last = blocks[lanes[b], 1]
         for t in range(waits[b], waits[b] + last - first[b]):
