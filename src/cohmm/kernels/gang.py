@@ -31,6 +31,7 @@ LOWEST_PRODUCT = 1e-200  # totals are multiplied up to here before one logarithm
 LOWEST_SCORE = -512.0  # above it, differences of scores stay exact
 HIGHEST = 1e290  # of a backward row: what comes near it has been lost by underflow before
 OUTER_ROWS = 4  # of a tile of outer products: 20 states are then 5 tiles and nothing is wasted
+PREFETCH = 3  # steps before which the rows on the way back are asked for
 _WHOLE = types.int64
 
 
@@ -320,6 +321,7 @@ def trace_steps(
         )
         _, width = simd.shape_of(builder, back_)
         gang = builder.mul(width, constant(GANG))
+        ahead = builder.mul(gang, constant(PREFETCH))
         bits = ir.IntType(LANE)
         found = [cgutils.alloca_once(builder, simd.INT64) for _ in range(GANG)]
         places = [builder.gep(states_.data, [constant(b)]) for b in range(GANG)]
@@ -349,6 +351,8 @@ def trace_steps(
             )  # fmt: skip
             with columns as (column, _):
                 for b in range(GANG):
+                    sooner = builder.sub(builder.add(here[b], column), ahead)
+                    simd.prefetch(builder, rows_.data, sooner)
                     score = builder.fadd(
                         simd.load(builder, rows_.data, builder.add(here[b], column)),
                         simd.load(builder, back_.data, builder.add(entry[b], column)),

@@ -97,6 +97,17 @@ def store(builder: Any, vector: Any, data: Any, offset: Any) -> None:
     builder.store(vector, place, align=8)
 
 
+def prefetch(builder: Any, data: Any, offset: Any) -> None:
+    """Ask for the cache line of ``data[offset]``, which may be anywhere: nothing is read."""
+    pointer = ir.IntType(8).as_pointer()
+    kinds = [pointer, INT32, INT32, INT32]
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(ir.VoidType(), kinds), "llvm.prefetch.p0i8"
+    )
+    place = builder.bitcast(builder.gep(data, [offset]), pointer)
+    builder.call(function, [place, *(ir.Constant(INT32, value) for value in (0, 3, 1))])
+
+
 def multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, rounded once."""
     return builder.fadd(builder.fmul(a, b, flags=_FUSED), c, flags=_FUSED)
