@@ -15,7 +15,7 @@ SIZES = [*range(1, 34), 44, 52, 56, 76, 100, 140]
 @kernel
 def filter_all(matrix, rows, place, table, index, first, t, scales, factors, totals, product):
     return gang.filter_steps(
-        matrix, rows, place, table, index, first, len(index), t, scales, factors, totals, product
+        matrix, rows, place, table, index, first, index.shape[1], t, scales, factors, totals, product
     )
 
 
@@ -28,7 +28,7 @@ def smooth_all(matrix, rows, table, index, first, last, t, factors, filtered, su
 
 @kernel
 def score_all(matrix, rows, place, table, index, first, tops, one):
-    return gang.score_steps(matrix, rows, place, table, index, first, len(index), tops, one)
+    return gang.score_steps(matrix, rows, place, table, index, first, index.shape[1], tops, one)
 
 
 @kernel
@@ -83,7 +83,7 @@ def test_filter_steps(k):
     """Six steps in a ring of four rows: looked at after the fourth, counted from 0, and the last."""
     rng = np.random.default_rng(k)
     matrix, table = pad_columns(rng.random((k, k))), pad_columns(rng.random((5, k)))
-    rows, index = aligned_zeros((4, GANG, padded(k))), rng.integers(0, 5, (7, GANG))
+    rows, index = aligned_zeros((4, GANG, padded(k))), rng.integers(0, 5, (GANG, 7))
     rows[3, :, :k] = rng.random((GANG, k)) + 0.5
     scales, product, totals = rng.random(GANG) + 0.5, rng.random(GANG), np.zeros(GANG)
     factors, before, after = np.zeros((20, GANG)), product.copy(), scales.copy()
@@ -92,7 +92,7 @@ def test_filter_steps(k):
     assert filter_all(matrix, rows, 3, table, index, 1, 10, *args) == 6
     for step in range(1, 7):
         np.testing.assert_allclose(factors[10 + step], after, rtol=1e-13)
-        now = (now @ matrix[:, :k]) * table[index[step], :k] * after[:, None]
+        now = (now @ matrix[:, :k]) * table[index[:, step], :k] * after[:, None]
         after = np.ones(GANG)
         if step in (3, 6):
             after = 1 / now.sum(axis=1)
@@ -110,7 +110,7 @@ def test_filter_steps(k):
 def test_filter_steps_stop_at_what_is_low_and_leave_the_scales(what):
     k = 5
     matrix, table = pad_columns(np.eye(k)), pad_columns(np.ones((2, k)))
-    rows, index = gang_rows(np.random.default_rng(0), k), np.zeros((9, GANG), np.int64)
+    rows, index = gang_rows(np.random.default_rng(0), k), np.zeros((GANG, 9), np.int64)
     scales, product, totals = np.ones(GANG), np.ones(GANG), np.zeros(GANG)
     if what == "product":
         product[3] = gang.LOWEST_PRODUCT / 100
@@ -128,16 +128,16 @@ def test_filter_steps_stop_at_what_is_low_and_leave_the_scales(what):
 def test_smooth_steps(k):
     rng = np.random.default_rng(k)
     matrix, table = pad_columns(rng.random((k, k))), pad_columns(rng.random((5, k)))
-    rows, index = pad_columns(rng.random((4, GANG, k))), rng.integers(0, 5, (9, GANG))
+    rows, index = pad_columns(rng.random((4, GANG, k))), rng.integers(0, 5, (GANG, 9))
     factors, filtered = rng.random((9, GANG)), pad_columns(rng.random((9, GANG, k)))
-    into, sums = rng.integers(0, 4, (9, GANG)), pad_columns(rng.random((4, k)))
+    into, sums = rng.integers(0, 4, (GANG, 9)), pad_columns(rng.random((4, k)))
     expected, now = sums.copy(), rows[3, :, :k].copy()
     args = (factors, filtered, sums, into)
     assert smooth_all(matrix, rows, table, index, 1, 3, 5, *args) == 2
     for t in (7, 6):
         product = now @ matrix
-        np.add.at(expected, into[t], product * filtered[t + 1])
-        now = (product * table[index[t]] * factors[t][:, None])[:, :k]
+        np.add.at(expected, into[:, t], product * filtered[t + 1])
+        now = (product * table[index[:, t]] * factors[t][:, None])[:, :k]
         np.testing.assert_allclose(rows[t - 5, :, :k], now, rtol=1e-12)
     np.testing.assert_allclose(sums, expected, rtol=1e-12)
 
@@ -148,13 +148,13 @@ def test_smooth_steps_stop_at_what_is_too_large(value):
     rows = pad_columns(np.ones((6, GANG, k)))
     table = pad_columns(np.ones((2, k)))
     table[1, 8] = value
-    index = np.zeros((5, GANG), np.int64)
-    index[3, 5] = 1  # what it makes too large is seen in the step after it
+    index = np.zeros((GANG, 5), np.int64)
+    index[5, 3] = 1  # what it makes too large is seen in the step after it
     assert (
         smooth_all(
             pad_columns(np.eye(k)), rows, table, index, 0, 5, 0, np.ones((5, GANG)),
             aligned_zeros((6, GANG, padded(k))), pad_columns(np.zeros((1, k))),
-            np.zeros((5, GANG), np.int64),
+            np.zeros((GANG, 5), np.int64),
         ) == -3
     )  # fmt: skip
 
@@ -166,7 +166,7 @@ def test_score_steps_and_the_way_back(k):
         matrix = np.log(pad_columns(rng.integers(0, 3, (k, k)) / 2.0))
         table = np.log(pad_columns(rng.integers(1, 3, (5, k)) / 2.0))
     rows = pad_columns(np.full((4, GANG, k), -np.inf), -np.inf)
-    index, tops = rng.integers(0, 5, (3, GANG)), np.zeros(GANG)
+    index, tops = rng.integers(0, 5, (GANG, 3)), np.zeros(GANG)
     rows[0, :, :k] = rng.integers(0, 3, (GANG, k))  # ties, too
     done = score_all(matrix, rows, 0, table, index, 0, tops, np.ones(1))
     assert done == (-3 if (tops < gang.LOWEST_SCORE).any() else 3)
@@ -175,7 +175,7 @@ def test_score_steps_and_the_way_back(k):
     for t in range(3):
         candidates = rows[t, :, :k, None] + matrix
         best = candidates.max(axis=1)
-        np.testing.assert_array_equal(rows[t + 1], best + table[index[t]])
+        np.testing.assert_array_equal(rows[t + 1], best + table[index[:, t]])
         found = np.zeros((GANG, k), np.int64)
         sources(rows[t:], back, found)
         possible = np.isfinite(best)[:, :k]
@@ -189,7 +189,7 @@ def test_score_steps_and_the_way_back(k):
         np.testing.assert_array_equal(states, path[0])
         for t in (2, 1):
             for b in range(GANG):
-                score = rows[t, b, :k] + back[after[b], :k] + table[index[t, b], after[b]]
+                score = rows[t, b, :k] + back[after[b], :k] + table[index[b, t], after[b]]
                 assert path[t - 1, b] == np.flatnonzero(score == rows[t + 1, b, after[b]])[0]
             after = path[t - 1]
 
@@ -199,7 +199,7 @@ def test_no_state_is_before_a_score_that_has_been_lowered():
     rows = pad_columns(np.zeros((4, GANG, k)), -np.inf)
     rows[2, 3] -= 7.0
     states, table = np.full(GANG, 2), pad_columns(np.zeros((k, k)))
-    index, path = np.zeros((3, GANG), np.int64), np.zeros((2, GANG), np.int32)
+    index, path = np.zeros((GANG, 3), np.int64), np.zeros((2, GANG), np.int32)
     states[3] = 10
     assert trace_all(rows, table, table, index, states, path) == -1
     assert states.tolist() == path[1].tolist() == [0, 0, 0, -1, 0, 0, 0, 0]

@@ -27,12 +27,13 @@ import numpy as np
 
 from cohmm.kernels.chain_steps import ENDS, SMALLEST, lengthen
 from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel
-from cohmm.kernels.gang import LOWEST_PRODUCT, LOWEST_TOTAL, filter_steps
+from cohmm.kernels.gang import LOWEST_PRODUCT, LOWEST_TOTAL, ask_for, filter_steps
 from cohmm.kernels.tiles import GANG
 
 # Instead of a lost place: nothing is impossible, but a state has nearly underflowed.
 FADED = -2
 CHUNK = 32  # steps whose symbols are looked up at once
+LINE = 16  # symbols in a cache line
 
 
 @fused_kernel
@@ -54,21 +55,28 @@ def look_up(
     symbols: Ints, first: Ints, direction: Whole, waits: Ints, begin: int, end: int, n: int,
     missing: int, index: Ints, at: int,
 ) -> None:  # fmt: skip
-    """Which rows of the table each block meets in the steps [begin, end): from ``index[at]`` on.
+    """Which rows of the table each block meets in the steps [begin, end): ``index[b, at:]``.
 
     That of nothing while it waits, and from step n on.
     """
     for b in range(GANG):
-        seen = min(max(waits[b] - begin, 0), end - begin)
-        for k in range(seen):
-            index[at + k, b] = missing
-        last = max(min(end, n) - begin - seen, 0)
-        place, to = first[b] + direction * (begin + seen - waits[b]), at + seen
-        for k in range(last):  # without a sign, indices are not checked for being negative
-            symbol = symbols[np.uint64(place + direction * k)]
-            index[np.uint64(to + k), np.uint64(b)] = symbol if symbol >= 0 else missing
-        for k in range(to + last, at + end - begin):
-            index[k, b] = missing
+        unseen = min(max(waits[b] - begin, 0), end - begin)
+        for k in range(unseen):
+            index[b, at + k] = missing
+        seen = max(min(end, n) - begin - unseen, 0)
+        place, to = first[b] + direction * (begin + unseen - waits[b]), at + unseen
+        for k in range(CHUNK, 2 * CHUNK + LINE, LINE):  # eight places at once: no machine foresees that
+            ask_for(symbols, place + direction * k)
+        if direction > 0:  # two loops over neighbours, for vectors
+            for k in range(seen):
+                symbol = symbols[place + k]
+                index[b, to + k] = symbol if symbol >= 0 else missing
+        else:
+            for k in range(seen):
+                symbol = symbols[place - k]
+                index[b, to + k] = symbol if symbol >= 0 else missing
+        for k in range(to + seen, at + end - begin):
+            index[b, k] = missing
 
 
 @fused_kernel
@@ -155,7 +163,7 @@ def run_gang(
     symbol ``symbols[first[b]]`` where ``observed[b]`` is 0, that of the state which emits it
     where it is 1.  ``direction`` is 1 or -1: which symbol is the next.  ``log_prob[b]`` and
     ``lost[b]`` as in `filter_gangs`; ``factors[t]`` is what the step t was multiplied by, where there
-    are as many rows, and ``index[t]`` the row of ``emit`` that it met; `CHUNK` of them will do.
+    are as many rows, and ``index[:, t]`` the rows of ``emit`` that it met; `CHUNK` of them will do.
     """
     n_states = trans.shape[0]
     missing = len(emit) - 1
@@ -173,7 +181,7 @@ def run_gang(
     here = 0
     t = 0
     while t < n + beyond:
-        at = t % len(index)
+        at = t % index.shape[1]
         until = at - t % CHUNK + CHUNK
         until = min(until, n + beyond - t + at)
         if t % CHUNK == 0:
@@ -190,8 +198,8 @@ def run_gang(
                     rows[here, b, k] = initial[b, k]
         if faint > 0.0:  # predict first, and see what becomes of each state
             for b in range(GANG):
-                seen[b] = index[at, b]
-                index[at, b] = missing
+                seen[b] = index[b, at]
+                index[b, at] = missing
                 before[b] = product[b]
         done = filter_steps(
             trans, rows, here, emit, index, at, until, t - at, scales, factors, totals, product
@@ -216,7 +224,7 @@ def run_gang(
             if t == waits[b] and observed[b]:  # instead of what the step made of nothing
                 total = 0.0
                 faded[b] = 0
-                symbol = index[at, b] if faint == 0.0 else seen[b]
+                symbol = index[b, at] if faint == 0.0 else seen[b]
                 for k in range(n_states):
                     likely = emit[symbol, k]
                     value = initial[b, k] * likely
@@ -320,7 +328,7 @@ def filter_gangs(
     )  # fmt: skip
     initial = np.zeros((GANG, n_states))
     scales, log_probs = np.zeros(GANG), np.zeros(GANG)
-    factors, index = np.ones((1, GANG)), np.zeros((CHUNK, GANG), np.int64)  # not wanted
+    factors, index = np.ones((1, GANG)), np.zeros((GANG, CHUNK), np.int64)  # not wanted
     agree, previous = np.zeros(GANG, np.int64), np.zeros((GANG, n_states))
     for g in range(part[0], part[1]):
         for b in range(GANG):

@@ -6,7 +6,7 @@ make it a small matrix product, whose tile of 8 rows by up to 24 columns stays i
 
 The rows of a gang are an array (steps, `GANG`, W), W as `simd.padded` says; what is in the
 padding stays zero, or minus infinity for logarithms.  ``table`` has one row per symbol, and
-``index``, (steps, `GANG`), says which row each block meets in step k.  A call takes the steps k in
+``index``, (`GANG`, steps), says which row each block meets in step k.  A call takes the steps k in
 [first, last) until one of them asks for attention, and returns how many it took, negative where
 the last one asks: between steps nothing is left to do outside.  Nothing here is compiled anew for
 another K.
@@ -23,7 +23,7 @@ from numba.core import cgutils
 from cohmm.kernels import simd
 from cohmm.kernels.compiled import vector_code
 from cohmm.kernels.simd import LANE, constant
-from cohmm.kernels.tiles import AVX512, GANG, Step, over_steps, over_tiles, tile_of
+from cohmm.kernels.tiles import AVX512, GANG, Step, met_by, over_steps, over_tiles, tile_of
 
 LOOK = 4  # steps after which rows are scaled
 LOWEST_TOTAL = 1e-60  # a row that sums to less after them is rescaled at once
@@ -71,11 +71,23 @@ def _over_states(builder: Any, step: Step, base: Any, nothing: float, combine: A
 
 
 @vector_code
+def ask_for(typing: Any, array: Any, place: Any) -> Any:
+    """Ask for the cache line of ``array[place]``, which need not exist."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        (array_,) = simd.arrays(context, builder, signature, args, 0)
+        simd.prefetch(builder, array_.data, args[1])
+        return context.get_dummy_value()
+
+    return types.void(array, _WHOLE), codegen
+
+
+@vector_code
 def filter_steps(
     typing: Any, matrix: Any, rows: Any, place: Any, table: Any, index: Any, first: Any, last: Any,
     t: Any, scales: Any, factors: Any, totals: Any, product: Any,
 ) -> Any:  # fmt: skip
-    """``rows[place + 1] = (rows[place] @ matrix) * table[index[k]] * scales``, step by step.
+    """``rows[place + 1] = (rows[place] @ matrix) * table[index[:, k]] * scales``, step by step.
 
     ``place`` goes round in ``rows``.  After every fourth step, and the last, ``totals`` are the sums
     of the new rows, ``scales`` become their reciprocals, for the next step, and ``product`` is
@@ -143,9 +155,9 @@ def smooth_steps(
     typing: Any, matrix: Any, rows: Any, table: Any, index: Any, first: Any, last: Any, t: Any,
     factors: Any, filtered: Any, sums: Any, into: Any,
 ) -> Any:  # fmt: skip
-    """``b = rows[k + 1] @ matrix; rows[k] = b * table[index[t + k]] * factors[t + k]``, downwards.
+    """``b = rows[k + 1] @ matrix; rows[k] = b * table[index[:, t + k]] * factors[t + k]``, down.
 
-    Row ``into[t + k]`` of ``sums`` grows by ``b * filtered[t + k + 1]``.  A step asks for attention
+    Row ``into[:, t + k]`` of ``sums`` grows by ``b * filtered[t + k + 1]``.  A step asks for attention
     where something in b has become larger than `HIGHEST`.
     """
 
@@ -198,7 +210,7 @@ def score_steps(
     typing: Any, matrix: Any, rows: Any, place: Any, table: Any, index: Any, first: Any, last: Any,
     tops: Any, one: Any,
 ) -> Any:  # fmt: skip
-    """``rows[place + 1] = max_i(rows[place][i] + matrix[i]) + table[index[k]]``, step by step.
+    """``rows[place + 1] = max_i(rows[place][i] + matrix[i]) + table[index[:, k]]``, step by step.
 
     ``place`` goes round in ``rows``; after every fourth step, and the last, ``tops`` are the largest
     of the new rows.  The step asks for attention where one of them is below `LOWEST_SCORE`.
@@ -311,7 +323,7 @@ def trace_steps(
     """From the ``states``, (`GANG`,), of step k + 1 to those of step k, ``path[k]``, downwards.
 
     The state before another is the first i with ``rows[k + 1, b, i] + back[state, i] +
-    emit[index[k + 1, b], state] == rows[k + 2, b, state]``, exactly.  A step asks for attention
+    emit[index[b, k + 1], state] == rows[k + 2, b, state]``, exactly.  A step asks for attention
     where there is none: the state is -1.
     """
 
@@ -339,8 +351,7 @@ def trace_steps(
             for b in range(GANG):
                 state = builder.load(found[b])
                 entry.append(builder.mul(state, width))
-                symbol = builder.add(builder.mul(after, constant(GANG)), constant(b))
-                at = builder.add(builder.mul(number(index_, symbol), width), state)
+                at = builder.add(builder.mul(met_by(builder, index_, after, b), width), state)
                 added.append(simd.splat(builder, number(emit_, at)))
                 at = builder.add(builder.add(here[b], gang), state)
                 target.append(simd.splat(builder, number(rows_, at)))

@@ -126,11 +126,11 @@ def smooth_gangs(
         np.zeros(GANG, np.int64), np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
         np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
     )  # fmt: skip
-    index = np.zeros((len(filtered), GANG), np.int64)
-    into = np.zeros((len(filtered), GANG), np.int64)
-    for t in range(len(into)):
-        for b in range(GANG):
-            into[t, b] = b
+    index = np.zeros((GANG, len(filtered) + CHUNK), np.int64)
+    into = np.zeros(index.shape, np.int64)
+    for b in range(GANG):
+        for t in range(into.shape[1]):
+            into[b, t] = b
     initial = np.zeros((GANG, n_states))
     scales, log_probs = np.zeros(GANG), np.zeros(GANG)
     factors = np.ones((len(filtered), GANG))
@@ -180,7 +180,7 @@ def smooth_gangs(
             for t in range(n):
                 for b in range(GANG):
                     if quiet[b]:
-                        into[t, b] = missing
+                        into[b, t] = missing
         top = n  # the steps [bottom, top) are in rows[0 : top - bottom]
         while top > 0:
             bottom = max(top - STRETCH, 0)
@@ -209,8 +209,8 @@ def smooth_gangs(
                         at = t - bottom
                         for k in range(n_states):
                             value = initial[b, k]
-                            rows[at, b, k] = value * emit[index[t, b], k] * factors[t, b]
-                            sums[into[t, b], k] += value * filtered[t + 1, b, k]
+                            rows[at, b, k] = value * emit[index[b, t], k] * factors[t, b]
+                            sums[into[b, t], k] += value * filtered[t + 1, b, k]
                 if keep:
                     _keep(gamma, gang, first, waits, t, n_states, out, best)
                 if t <= latest:

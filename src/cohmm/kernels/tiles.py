@@ -74,9 +74,9 @@ class Step:
         """Where row b of a gang begins."""
         return self.builder.add(base, self.builder.mul(self.width, constant(b)))
 
-    def table_row(self, index: Any, place: Any, b: int) -> Any:
-        """Where the row of a table begins that block b meets."""
-        return self.builder.mul(self.number(index, place, b), self.width)
+    def table_row(self, index: Any, k: Any, b: int) -> Any:
+        """Where the row of a table begins that block b meets in step k."""
+        return self.builder.mul(met_by(self.builder, index, k, b), self.width)
 
     def number(self, array: Any, place: Any, b: int) -> Any:
         """``array[place, b]``, of an array with `GANG` columns."""
@@ -112,6 +112,13 @@ class Step:
                 finish(b, vectors, columns)
 
         over_tiles(builder, self.n_states, body)
+
+
+def met_by(builder: Any, index: Any, k: Any, b: int) -> Any:
+    """``index[b, k]``"""
+    steps = simd.shape_of(builder, index)[1]
+    at = builder.add(builder.mul(steps, constant(b)), k)
+    return builder.load(builder.gep(index.data, [at]))
 
 
 def vector_places(builder: Any, base: Any, column: Any, widths: list[int]) -> list[Any]:

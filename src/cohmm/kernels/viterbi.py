@@ -59,7 +59,7 @@ def score_gangs(
     """
     n_states, ring = trans.shape[0], len(rows)
     missing = len(emit) - 1
-    index = np.full((max(ring, CHUNK), GANG), missing)
+    index = np.full((GANG, ring + CHUNK), missing)
     waits = np.zeros(GANG, np.int64)
     first = np.zeros(GANG, np.int64)
     lanes = np.zeros(GANG, np.int64)
@@ -109,7 +109,7 @@ def score_gangs(
                     if t == waits[b] and left < 0:
                         tops[b] = -np.inf
                         for k in range(n_states):
-                            value = emit[index[at, b], k] + (start[k] if left == ENDS else 0.0)
+                            value = emit[index[b, at], k] + (start[k] if left == ENDS else 0.0)
                             rows[here, b, k] = value
                             tops[b] = max(tops[b], value)
                         low = True
