@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.kernels.chain_steps import ENDS, SMALLEST, lengthen
-from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel
+from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel, inlined
 from cohmm.kernels.gang import LOWEST_PRODUCT, LOWEST_TOTAL, ask_for, filter_steps
 from cohmm.kernels.tiles import GANG
 
@@ -79,7 +79,7 @@ def look_up(
             index[b, k] = missing
 
 
-@fused_kernel
+@inlined
 def _observe_watchfully(
     rows: Floats, at: int, emit: Floats, seen: Ints, n_states: int, scales: Floats,
     totals: Floats, product: Floats, faint: float, faded: Ints,
@@ -106,7 +106,7 @@ def _observe_watchfully(
     return low
 
 
-@fused_kernel
+@inlined
 def _rescale(
     rows: Floats, at: int, n_states: int, place: Ints, totals: Floats, factors: Floats, step: int,
     scales: Floats, product: Floats, log_prob: Floats, lost: Ints,

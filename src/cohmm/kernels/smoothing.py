@@ -14,14 +14,14 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.kernels.chain import CHUNK, enter_forward, line_up, run_gang
-from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel
+from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel, inlined
 from cohmm.kernels.gang import HIGHEST, add_outer_products, smooth_steps
 from cohmm.kernels.tiles import GANG
 
 STRETCH = CHUNK  # steps whose outer products are added up in registers
 
 
-@fused_kernel
+@inlined
 def _find_lost(
     back: Floats, rows: Floats, place: Whole, after: Whole, gang: Ints, blocks: Ints, lost: Ints
 ) -> None:
@@ -38,7 +38,7 @@ def _find_lost(
                 rows[after, b, k] = 0.0
 
 
-@fused_kernel
+@inlined
 def _leave(rows: Floats, at: Whole, b: int, left: int, n_states: int, backward_out: Floats) -> None:
     """Hand the backward row of a block over at its left joint, and forget it."""
     if left >= 0:
@@ -51,7 +51,7 @@ def _leave(rows: Floats, at: Whole, b: int, left: int, n_states: int, backward_o
         rows[at, b, k] = 0.0
 
 
-@fused_kernel
+@inlined
 def _hide(rows: Floats, n: int, b: int, n_states: int, kept: Floats) -> None:
     """Clear the rows of a block that does not count; the first is needed again."""
     for k in range(n_states):
@@ -61,7 +61,7 @@ def _hide(rows: Floats, n: int, b: int, n_states: int, kept: Floats) -> None:
             rows[at, b, k] = 0.0
 
 
-@fused_kernel
+@inlined
 def _keep(
     gamma: Floats, gang: Ints, first: Ints, waits: Ints, t: int, n_states: int, out: Floats,
     best: Ints,

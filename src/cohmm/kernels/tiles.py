@@ -20,9 +20,10 @@ AVX512 = bool(binding.get_host_cpu_features().get("avx512f"))
 # Columns of a tile: as many accumulators as there are registers for, and no more.
 _WIDEST = 24 if AVX512 else 4
 _STEP = 4
-# What is left of the columns when no whole tile fits: 28 are better as 16 + 12 than as 24 + 4.
-_WIDTHS = range(_STEP, _WIDEST + 1, _STEP)
-_UNEVEN, _RATHER = 28, 16
+# There is code for these (all of it takes seconds to compile); what else is left of the columns is
+# better as 20 + 8, 20 + 12, 20 + 20 or 12 + 4 than with a narrow tile behind a wide one.
+_WIDTHS = (4, 8, 12, 20, 24) if AVX512 else (4,)
+_RATHER = {28: 20, 32: 20, 40: 20, 16: 12}
 
 
 def _vectors(width: int) -> list[int]:
@@ -41,9 +42,9 @@ def over_tiles(builder: Any, n_columns: Any, body: Callable[[Any, list[int]], No
     rest = builder.sub(whole, builder.load(column))
     fits = builder.icmp_signed("<", rest, constant(_WIDEST))
     width = builder.select(fits, rest, constant(_WIDEST))
-    if _RATHER in _WIDTHS:
-        uneven = builder.icmp_signed("==", rest, constant(_UNEVEN))
-        width = builder.select(uneven, constant(_RATHER), width)
+    for columns, first in _RATHER.items() if AVX512 else ():
+        is_so = builder.icmp_signed("==", rest, constant(columns))
+        width = builder.select(is_so, constant(first), width)
     which = builder.switch(width, done)
     for columns in _WIDTHS:
         tile = builder.append_basic_block(f"tile{columns}")
