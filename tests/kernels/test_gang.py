@@ -15,7 +15,18 @@ SIZES = [*range(1, 34), 44, 52, 56, 76, 100, 140]
 @kernel
 def filter_all(matrix, rows, place, table, index, first, t, scales, factors, totals, product):
     return gang.filter_steps(
-        matrix, rows, place, table, index, first, index.shape[1], t, scales, factors, totals, product
+        matrix,
+        rows,
+        place,
+        table,
+        index,
+        first,
+        index.shape[1],
+        t,
+        scales,
+        factors,
+        totals,
+        product,
     )
 
 

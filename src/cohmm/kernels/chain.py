@@ -36,7 +36,7 @@ CHUNK = 32  # steps whose symbols are looked up at once
 LINE = 16  # symbols in a cache line
 
 
-@fused_kernel
+@inlined
 def line_up(blocks: Ints, gang: Ints, least: Whole, first: Ints, waits: Ints) -> Whole:
     """Where each block of a gang begins, and how many steps it waits; returns all steps."""
     n = 0
@@ -50,7 +50,7 @@ def line_up(blocks: Ints, gang: Ints, least: Whole, first: Ints, waits: Ints) ->
     return n + least
 
 
-@fused_kernel
+@inlined
 def look_up(
     symbols: Ints, first: Ints, direction: Whole, waits: Ints, begin: int, end: int, n: int,
     missing: int, index: Ints, at: int,
@@ -65,7 +65,9 @@ def look_up(
             index[b, at + k] = missing
         seen = max(min(end, n) - begin - unseen, 0)
         place, to = first[b] + direction * (begin + unseen - waits[b]), at + unseen
-        for k in range(CHUNK, 2 * CHUNK + LINE, LINE):  # eight places at once: no machine foresees that
+        for k in range(
+            CHUNK, 2 * CHUNK + LINE, LINE
+        ):  # eight places at once: no machine foresees that
             ask_for(symbols, place + direction * k)
         if direction > 0:  # two loops over neighbours, for vectors
             for k in range(seen):
@@ -253,7 +255,7 @@ def run_gang(
             lost[b] = FADED
 
 
-@fused_kernel
+@inlined
 def enter_forward(
     blocks: Ints, gang: Ints, start: Floats, forward: Floats, initial: Floats, observed: Ints
 ) -> None:
@@ -271,7 +273,7 @@ def enter_forward(
                 initial[b, k] = start[k] if left == ENDS else 1.0 / n_states
 
 
-@fused_kernel
+@inlined
 def enter_backward(
     blocks: Ints, gang: Ints, backward: Floats, initial: Floats, observed: Ints, first: Ints
 ) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Ints, kernel
+from cohmm.kernels.compiled import Floats, Ints, inlined, kernel
 
 # A probability below this is treated as lost; logarithms decide what it was.
 SMALLEST = 1e-300
@@ -66,7 +66,7 @@ def differ(a: Floats, b: Floats, tolerance: float) -> bool:
     return False
 
 
-@kernel
+@inlined
 def lengthen(blocks: Ints, gang: Ints, joints: Ints, backward: int, agree: Ints) -> bool:
     """Double the warm-ups of a gang that do not ``agree`` with shorter ones yet; whether any was.
 

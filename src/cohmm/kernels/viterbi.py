@@ -6,7 +6,7 @@ import numpy as np
 
 from cohmm.kernels.chain import CHUNK, look_up
 from cohmm.kernels.chain_steps import ENDS, lengthen
-from cohmm.kernels.compiled import Floats, Ints, Part, kernel
+from cohmm.kernels.compiled import Floats, Ints, Part, inlined, kernel
 from cohmm.kernels.gang import LOWEST_SCORE, best_source, score_steps, trace_steps
 from cohmm.kernels.tiles import GANG
 
@@ -147,7 +147,7 @@ def score_gangs(
             )  # fmt: skip
 
 
-@kernel
+@inlined
 def _is_lost(rows: Floats, t: int, b: int, n_states: int) -> bool:
     """Whether nothing was possible before step t already, where its row is still there."""
     for k in range(n_states if t < len(rows) else 0):
@@ -156,7 +156,7 @@ def _is_lost(rows: Floats, t: int, b: int, n_states: int) -> bool:
     return t < len(rows)
 
 
-@kernel
+@inlined
 def _lower_scores(rows: Floats, at: int, tops: Floats, n_states: int) -> None:
     """Keep the scores small, so that their differences stay exact; those of nothing become 0."""
     for b in range(GANG):
@@ -169,7 +169,7 @@ def _lower_scores(rows: Floats, at: int, tops: Floats, n_states: int) -> None:
             tops[b] = 0.0
 
 
-@kernel
+@inlined
 def _trace_gang(
     back: Floats, emit: Floats, blocks: Ints, lanes: Ints, n: int, first: Ints,
     waits: Ints, known: Ints, passed: Ints, states: Ints, rows: Floats, lowered: Ints, index: Ints,
