@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cohmm.kernels import gang
+from cohmm.kernels import gang, way_back
 from cohmm.kernels.compiled import kernel
 from cohmm.kernels.simd import LANE, aligned_zeros, pad_columns, padded
 from cohmm.kernels.tiles import GANG
@@ -49,14 +49,14 @@ def add_products(left, first, right, n, n_states, total):
 
 @kernel
 def trace_all(rows, back, emit, index, states, path):
-    return gang.trace_steps(rows, back, emit, index, 0, len(path), states, path)
+    return way_back.trace_steps(rows, back, emit, index, 0, len(path), states, path)
 
 
 @kernel
 def sources(rows, table, out):
     for b in range(GANG):
         for k in range(len(table)):
-            out[b, k] = gang.best_source(rows, 0, b, table, k)
+            out[b, k] = way_back.best_source(rows, 0, b, table, k)
 
 
 def gang_rows(rng, k: int, fill: float = 0.0) -> np.ndarray:
@@ -91,7 +91,7 @@ def test_zeros_begin_at_a_cache_line():
 
 @pytest.mark.parametrize("k", SIZES)
 def test_filter_steps(k):
-    """Six steps in a ring of four rows: looked at after the fourth, counted from 0, and the last."""
+    """Six steps in a ring of four rows, looked at after step 3 and after the last."""
     rng = np.random.default_rng(k)
     matrix, table = pad_columns(rng.random((k, k))), pad_columns(rng.random((5, k)))
     rows, index = aligned_zeros((4, GANG, padded(k))), rng.integers(0, 5, (GANG, 7))

@@ -52,7 +52,7 @@ def line_up(blocks: Ints, gang: Ints, least: Whole, first: Ints, waits: Ints) ->
 
 @inlined
 def look_up(
-    symbols: Ints, first: Ints, direction: Whole, waits: Ints, begin: int, end: int, n: int,
+    symbols: Ints, first: Ints, direction: Whole, waits: Ints, begin: Whole, end: Whole, n: Whole,
     missing: int, index: Ints, at: int,
 ) -> None:  # fmt: skip
     """Which rows of the table each block meets in the steps [begin, end): ``index[b, at:]``.
@@ -164,8 +164,9 @@ def run_gang(
     Block b begins after ``waits[b]`` steps with ``initial[b]``: the distribution before its first
     symbol ``symbols[first[b]]`` where ``observed[b]`` is 0, that of the state which emits it
     where it is 1.  ``direction`` is 1 or -1: which symbol is the next.  ``log_prob[b]`` and
-    ``lost[b]`` as in `filter_gangs`; ``factors[t]`` is what the step t was multiplied by, where there
-    are as many rows, and ``index[:, t]`` the rows of ``emit`` that it met; `CHUNK` of them will do.
+    ``lost[b]`` as in `filter_gangs`; ``factors[t]`` is what the step t was multiplied by, where
+    there are as many rows, and ``index[:, t]`` the rows of ``emit`` that it met; `CHUNK` of them
+    will do.
     """
     n_states = trans.shape[0]
     missing = len(emit) - 1

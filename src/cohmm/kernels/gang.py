@@ -23,7 +23,7 @@ from numba.core import cgutils
 from cohmm.kernels import simd
 from cohmm.kernels.compiled import vector_code
 from cohmm.kernels.simd import LANE, constant
-from cohmm.kernels.tiles import AVX512, GANG, Step, met_by, over_steps, over_tiles, tile_of
+from cohmm.kernels.tiles import AVX512, GANG, Step, over_steps, over_tiles, tile_of
 
 LOOK = 4  # steps after which rows are scaled
 LOWEST_TOTAL = 1e-60  # a row that sums to less after them is rescaled at once
@@ -31,12 +31,7 @@ LOWEST_PRODUCT = 1e-200  # totals are multiplied up to here before one logarithm
 LOWEST_SCORE = -512.0  # above it, differences of scores stay exact
 HIGHEST = 1e290  # of a backward row: what comes near it has been lost by underflow before
 OUTER_ROWS = 4  # of a tile of outer products: 20 states are then 5 tiles and nothing is wasted
-PREFETCH = 3  # steps before which the rows on the way back are asked for
 _WHOLE = types.int64
-
-
-def _smaller(builder: Any, a: Any, b: Any) -> Any:
-    return builder.select(builder.icmp_signed("<", a, b), a, b)
 
 
 def _next_in_ring(builder: Any, rows: Any, place: Any) -> Any:
@@ -48,7 +43,7 @@ def _next_in_ring(builder: Any, rows: Any, place: Any) -> Any:
 def _row_of(builder: Any, array: Any, place: Any) -> Any:
     """Where ``array[place]`` begins, or its last row, of an array with `GANG` columns."""
     last = builder.sub(simd.shape_of(builder, array)[0], constant(1))
-    return builder.mul(_smaller(builder, place, last), constant(GANG))
+    return builder.mul(simd.smaller(builder, place, last), constant(GANG))
 
 
 def _is_looked_at(builder: Any, k: Any, last: Any) -> Any:
@@ -89,8 +84,8 @@ def filter_steps(
 ) -> Any:  # fmt: skip
     """``rows[place + 1] = (rows[place] @ matrix) * table[index[:, k]] * scales``, step by step.
 
-    ``place`` goes round in ``rows``.  After every fourth step, and the last, ``totals`` are the sums
-    of the new rows, ``scales`` become their reciprocals, for the next step, and ``product`` is
+    ``place`` goes round in ``rows``.  After every fourth step, and the last, ``totals`` are the
+    sums of the new rows, ``scales`` become their reciprocals, for the next step, and ``product`` is
     multiplied by them; after the others ``scales`` are ones.  ``factors[t + k]``, or the last row
     of ``factors``, takes the scales of the step.  A step asks for attention where a total or a
     product has become too low: ``scales`` and ``product`` are then left as they were.
@@ -157,8 +152,8 @@ def smooth_steps(
 ) -> Any:  # fmt: skip
     """``b = rows[k + 1] @ matrix; rows[k] = b * table[index[:, t + k]] * factors[t + k]``, down.
 
-    Row ``into[:, t + k]`` of ``sums`` grows by ``b * filtered[t + k + 1]``.  A step asks for attention
-    where something in b has become larger than `HIGHEST`.
+    Row ``into[:, t + k]`` of ``sums`` grows by ``b * filtered[t + k + 1]``.  A step asks for
+    attention where something in b has become larger than `HIGHEST`.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -212,10 +207,11 @@ def score_steps(
 ) -> Any:  # fmt: skip
     """``rows[place + 1] = max_i(rows[place][i] + matrix[i]) + table[index[:, k]]``, step by step.
 
-    ``place`` goes round in ``rows``; after every fourth step, and the last, ``tops`` are the largest
-    of the new rows.  The step asks for attention where one of them is below `LOWEST_SCORE`.
-    ``one``, (1,), is 1.0, in a way that the compiler cannot know: additions and maxima wait for the same units of some processors,
-    multiplications do not, and ``row * one + matrix`` is exactly the sum.
+    ``place`` goes round in ``rows``; after every fourth step, and the last, ``tops`` are the
+    largest of the new rows.  The step asks for attention where one of them is below `LOWEST_SCORE`.
+    ``one``, (1,), is 1.0, in a way that the compiler cannot know: additions and maxima wait for
+    the same units of some processors, multiplications do not, and ``row * one + matrix`` is
+    exactly the sum.  It is read from memory so that it need not be kept beside the accumulators.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -313,110 +309,3 @@ def add_outer_products(
 
     kinds = (left, types.int64, right, types.int64, types.int64, total)
     return types.void(*kinds), codegen
-
-
-@vector_code
-def trace_steps(
-    typing: Any, rows: Any, back: Any, emit: Any, index: Any, first: Any, last: Any, states: Any,
-    path: Any,
-) -> Any:  # fmt: skip
-    """From the ``states``, (`GANG`,), of step k + 1 to those of step k, ``path[k]``, downwards.
-
-    The state before another is the first i with ``rows[k + 1, b, i] + back[state, i] +
-    emit[index[b, k + 1], state] == rows[k + 2, b, state]``, exactly.  A step asks for attention
-    where there is none: the state is -1.
-    """
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        rows_, back_, emit_, index_, states_, path_ = simd.arrays(
-            context, builder, signature, args, 0, 1, 2, 3, 6, 7
-        )
-        _, width = simd.shape_of(builder, back_)
-        gang = builder.mul(width, constant(GANG))
-        ahead = builder.mul(gang, constant(PREFETCH))
-        bits = ir.IntType(LANE)
-        found = [cgutils.alloca_once(builder, simd.INT64) for _ in range(GANG)]
-        places = [builder.gep(states_.data, [constant(b)]) for b in range(GANG)]
-        for place, state in zip(places, found, strict=True):
-            builder.store(builder.load(place), state)
-
-        def number(array: Any, at: Any) -> Any:
-            return builder.load(builder.gep(array.data, [at]))
-
-        def one_step(k: Any) -> Any:
-            after = builder.add(k, constant(1))
-            base = builder.mul(after, gang)
-            here = [builder.add(base, builder.mul(width, constant(b))) for b in range(GANG)]
-            entry, added, target = [], [], []
-            for b in range(GANG):
-                state = builder.load(found[b])
-                entry.append(builder.mul(state, width))
-                at = builder.add(builder.mul(met_by(builder, index_, after, b), width), state)
-                added.append(simd.splat(builder, number(emit_, at)))
-                at = builder.add(builder.add(here[b], gang), state)
-                target.append(simd.splat(builder, number(rows_, at)))
-                builder.store(constant(-1), found[b])
-            columns = cgutils.for_range_slice(
-                builder, builder.sub(width, constant(LANE)), constant(-1), constant(-LANE),
-                inc=False,
-            )  # fmt: skip
-            with columns as (column, _):
-                for b in range(GANG):
-                    sooner = builder.sub(builder.add(here[b], column), ahead)
-                    simd.prefetch(builder, rows_.data, sooner)
-                    score = builder.fadd(
-                        simd.load(builder, rows_.data, builder.add(here[b], column)),
-                        simd.load(builder, back_.data, builder.add(entry[b], column)),
-                    )
-                    same = builder.fcmp_ordered("==", builder.fadd(score, added[b]), target[b])
-                    mask = builder.zext(builder.bitcast(same, bits), simd.INT64)
-                    lane = builder.add(column, builder.cttz(mask, ir.Constant(ir.IntType(1), 0)))
-                    none = builder.icmp_unsigned("==", mask, constant(0))
-                    builder.store(builder.select(none, builder.load(found[b]), lane), found[b])
-            signs = constant(0)
-            for b in range(GANG):
-                state = builder.load(found[b])
-                signs = builder.or_(signs, state)
-                at = builder.add(builder.mul(k, constant(GANG)), constant(b))
-                to = builder.gep(path_.data, [at])
-                builder.store(builder.trunc(state, simd.INT32), to)
-            return builder.icmp_signed("<", signs, constant(0))
-
-        done = over_steps(builder, args[4], args[5], one_step, down=True)
-        for place, state in zip(places, found, strict=True):
-            builder.store(builder.load(state), place)
-        return done
-
-    return _WHOLE(rows, back, emit, index, _WHOLE, _WHOLE, states, path), codegen
-
-
-@vector_code
-def best_source(typing: Any, rows: Any, place: Any, block: Any, table: Any, index: Any) -> Any:
-    """The first i with the largest ``rows[place, block, i] + table[index, i]``."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        rows_, table_ = simd.arrays(context, builder, signature, args, 0, 3)
-        _, width = simd.shape_of(builder, table_)
-        whole = ir.VectorType(simd.INT64, LANE)
-        best = cgutils.alloca_once_value(builder, simd.doubles(float("-inf")))
-        who = cgutils.alloca_once_value(builder, ir.Constant(whole, list(range(LANE))))
-        row = builder.mul(builder.add(builder.mul(args[1], constant(GANG)), args[2]), width)
-        entry = builder.mul(args[4], width)
-        columns = cgutils.for_range_slice(builder, constant(0), width, constant(LANE), inc=True)
-        with columns as (column, _):
-            score = builder.fadd(
-                simd.load(builder, rows_.data, builder.add(row, column)),
-                simd.load(builder, table_.data, builder.add(entry, column)),
-            )
-            so_far = builder.load(best)
-            better = builder.fcmp_ordered(">", score, so_far)
-            here = builder.add(simd.splat(builder, column), ir.Constant(whole, list(range(LANE))))
-            builder.store(builder.select(better, here, builder.load(who)), who)
-            builder.store(builder.select(better, score, so_far), best)
-        top = simd.over_elements(builder, builder.load(best), simd.larger)
-        best_of_all = builder.fcmp_ordered("==", builder.load(best), simd.splat(builder, top))
-        beyond = ir.Constant(whole, [2**62] * LANE)
-        first = builder.select(best_of_all, builder.load(who), beyond)
-        return simd.over_elements(builder, first, _smaller)
-
-    return types.int64(rows, types.int64, types.int64, table, types.int64), codegen

@@ -127,6 +127,11 @@ def larger(builder: Any, a: Any, b: Any) -> Any:
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 
+def smaller(builder: Any, a: Any, b: Any) -> Any:
+    """The smaller of two whole numbers."""
+    return builder.select(builder.icmp_signed("<", a, b), a, b)
+
+
 def add(builder: Any, a: Any, b: Any) -> Any:
     """``a + b``, as a function like `larger`."""
     return builder.fadd(a, b)

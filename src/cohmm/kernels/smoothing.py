@@ -52,7 +52,7 @@ def _leave(rows: Floats, at: Whole, b: int, left: int, n_states: int, backward_o
 
 
 @inlined
-def _hide(rows: Floats, n: int, b: int, n_states: int, kept: Floats) -> None:
+def _hide(rows: Floats, n: Whole, b: int, n_states: int, kept: Floats) -> None:
     """Clear the rows of a block that does not count; the first is needed again."""
     for k in range(n_states):
         kept[b, k] = rows[0, b, k]
@@ -63,7 +63,7 @@ def _hide(rows: Floats, n: int, b: int, n_states: int, kept: Floats) -> None:
 
 @inlined
 def _keep(
-    gamma: Floats, gang: Ints, first: Ints, waits: Ints, t: int, n_states: int, out: Floats,
+    gamma: Floats, gang: Ints, first: Ints, waits: Ints, t: Whole, n_states: int, out: Floats,
     best: Ints,
 ) -> None:  # fmt: skip
     """Write the posteriors of a step, or their most probable states."""
@@ -129,8 +129,8 @@ def smooth_gangs(
     index = np.zeros((GANG, len(filtered) + CHUNK), np.int64)
     into = np.zeros(index.shape, np.int64)
     for b in range(GANG):
-        for t in range(into.shape[1]):
-            into[b, t] = b
+        for step in range(into.shape[1]):
+            into[b, step] = b
     initial = np.zeros((GANG, n_states))
     scales, log_probs = np.zeros(GANG), np.zeros(GANG)
     factors = np.ones((len(filtered), GANG))
@@ -177,10 +177,9 @@ def smooth_gangs(
             into = index
         if count and silent:  # what is not wanted goes to the row of the missing
             into = index.copy()
-            for t in range(n):
-                for b in range(GANG):
-                    if quiet[b]:
-                        into[b, t] = missing
+            for b in range(GANG):
+                for step in range(n if quiet[b] else 0):
+                    into[b, step] = missing
         top = n  # the steps [bottom, top) are in rows[0 : top - bottom]
         while top > 0:
             bottom = max(top - STRETCH, 0)
@@ -188,7 +187,7 @@ def smooth_gangs(
                 for b in range(GANG):
                     for k in range(n_states):
                         rows[top - bottom, b, k] = rows[0, b, k]
-            t = top - 1
+            t: Whole = top - 1
             while t >= bottom:
                 if keep:
                     for b in range(GANG):

@@ -7,8 +7,9 @@ import numpy as np
 from cohmm.kernels.chain import CHUNK, look_up
 from cohmm.kernels.chain_steps import ENDS, lengthen
 from cohmm.kernels.compiled import Floats, Ints, Part, inlined, kernel
-from cohmm.kernels.gang import LOWEST_SCORE, best_source, score_steps, trace_steps
+from cohmm.kernels.gang import LOWEST_SCORE, score_steps
 from cohmm.kernels.tiles import GANG
+from cohmm.kernels.way_back import best_source, trace_steps
 
 
 @kernel
@@ -54,8 +55,8 @@ def score_gangs(
     No back-pointers are kept: the state before another is found again from the scores, in
     ``rows`` (longest + 1, `GANG`, W), minus infinity in the padding.  Where no path is wanted,
     ``rows`` may be (2, `GANG`, W).
-    ``joints`` and ``tolerance`` as in `cohmm.kernels.chain.filter_gangs`; ``ends`` are then those of
-    the blocks.  ``one``, (1,), is 1.0 (`score_steps`).
+    ``joints`` and ``tolerance`` as in `cohmm.kernels.chain.filter_gangs`; ``ends`` are then those
+    of the blocks.  ``one``, (1,), is 1.0 (`score_steps`).
     """
     n_states, ring = trans.shape[0], len(rows)
     missing = len(emit) - 1
@@ -134,9 +135,9 @@ def score_gangs(
                     for k in range(n_states):
                         value = rows[at, b, k] - top
                         scores_out[right, k] = value
-                        if value != previous[b, k]:  # infinities may be equal
-                            if not abs(value - previous[b, k]) <= tolerance:
-                                agree[b] = 0
+                        differs = not abs(value - previous[b, k]) <= tolerance
+                        if value != previous[b, k] and differs:  # infinities may be equal
+                            agree[b] = 0
                         previous[b, k] = value
             if len(joints) == 0 or not lengthen(blocks, gangs[g], joints, 0, agree):
                 break

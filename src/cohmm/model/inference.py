@@ -222,8 +222,10 @@ def smooth(
     """Forward-backward over all sequences: posteriors (``keep``), expected counts (``count``).
 
     With ``best`` the most probable state of every symbol, which needs no posteriors in memory.
-    A sequence is counted as often as ``weights``, (S,), says.
+    ``count`` comes alone.  A sequence is counted as often as ``weights``, (S,), says.
     """
+    if count and (keep or best):
+        raise ValueError("expected counts and posteriors are two passes")
     weights = np.ones(len(offsets) - 1) if weights is None else weights
     result = _smooth_scaled(tables, symbols, offsets, weights, keep, count, best)
     if _in_logarithms.get():
