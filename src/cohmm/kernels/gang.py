@@ -30,7 +30,9 @@ LOWEST_TOTAL = 1e-60  # a row that sums to less after them is rescaled at once
 LOWEST_PRODUCT = 1e-200  # totals are multiplied up to here before one logarithm is taken
 LOWEST_SCORE = -512.0  # above it, differences of scores stay exact
 HIGHEST = 1e290  # of a backward row: what comes near it has been lost by underflow before
-OUTER_ROWS = 4  # of a tile of outer products: 20 states are then 5 tiles and nothing is wasted
+# Of a tile of outer products: by fours nothing is wasted on 20 states, but with one vector per row
+# four sums would wait for each other.
+OUTER_ROWS = 4 if AVX512 else 8
 _WHOLE = types.int64
 
 
