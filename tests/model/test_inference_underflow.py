@@ -139,3 +139,21 @@ def test_improbable_data_of_a_dense_model_is_finite():
     for answer in (model.filter(y), model.posterior(y), *model.expected_counts(y)[1]):
         assert np.isfinite(answer).all()
     close(model.log_likelihood(y), oracles.log_likelihood(model, y))
+
+
+@pytest.mark.parametrize("rare", [1e-12, 1e-40, 1e-90, 1e-160])
+def test_symbols_so_rare_that_a_few_in_a_row_underflow(rare):
+    """Rows are scaled after every fourth step: what is lost in between is noticed."""
+    model = HMM([0.6, 0.4], [[0.7, 0.3], [0.2, 0.8]], [[1 - rare, rare], [1 - 3 * rare, 3 * rare]])
+    y = np.repeat([0, 1, 0, 1, 0, 1, 0], [5, 1, 3, 4, 40, 9, 2]).tolist()
+    assert_as_logarithms(model, y)
+
+
+@pytest.mark.parametrize("place", [0, 1, 3, 4, 6, 31, 32, 33, 36])
+def test_the_first_impossible_symbol_is_named_wherever_it_is(place):
+    model = HMM([0.6, 0.4], [[0.7, 0.3], [0.2, 0.8]], [[0.5, 0.5, 0], [0.9, 0.1, 0]])
+    y = [0, 1] * 20
+    y[place] = 2
+    for ask in (model.filter, model.posterior, model.decode, model.expected_counts):
+        with pytest.raises(ValueError, match=f"symbol 2 at sequence 1, position {place}"):
+            ask([[0, 1, 0], y, [1] * 50])

@@ -25,16 +25,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.chain_steps import ENDS, SMALLEST
-from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel
-from cohmm.kernels.gang import LOWEST_PRODUCT, LOWEST_TOTAL, filter_step
+from cohmm.kernels.chain_steps import ENDS, SMALLEST, lengthen
+from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel, inlined
+from cohmm.kernels.gang import LOWEST_PRODUCT, LOWEST_TOTAL, ask_for, filter_steps
 from cohmm.kernels.tiles import GANG
 
 # Instead of a lost place: nothing is impossible, but a state has nearly underflowed.
 FADED = -2
+CHUNK = 32  # steps whose symbols are looked up at once
+LINE = 16  # symbols in a cache line
 
 
-@fused_kernel
+@inlined
 def line_up(blocks: Ints, gang: Ints, least: Whole, first: Ints, waits: Ints) -> Whole:
     """Where each block of a gang begins, and how many steps it waits; returns all steps."""
     n = 0
@@ -48,27 +50,40 @@ def line_up(blocks: Ints, gang: Ints, least: Whole, first: Ints, waits: Ints) ->
     return n + least
 
 
-@fused_kernel
+@inlined
 def look_up(
-    symbols: Ints, first: Ints, direction: Whole, waits: Ints, t: int, latest: int, missing: int,
-    index: Ints,
+    symbols: Ints, first: Ints, direction: Whole, waits: Ints, begin: Whole, end: Whole, n: Whole,
+    missing: int, index: Ints, at: int,
 ) -> None:  # fmt: skip
-    """Which row of the table each block meets in step t; that of nothing while it waits."""
-    if t >= latest:  # without a sign, indices are not checked for being negative
-        for b in range(GANG):
-            symbol = symbols[np.uint64(first[b] + direction * (t - waits[b]))]
-            index[b] = symbol if symbol >= 0 else missing
-    else:
-        for b in range(GANG):
-            index[b] = missing
-            if t >= waits[b]:
-                symbol = symbols[first[b] + direction * (t - waits[b])]
-                index[b] = symbol if symbol >= 0 else missing
+    """Which rows of the table each block meets in the steps [begin, end): ``index[b, at:]``.
+
+    That of nothing while it waits, and from step n on.
+    """
+    for b in range(GANG):
+        unseen = min(max(waits[b] - begin, 0), end - begin)
+        for k in range(unseen):
+            index[b, at + k] = missing
+        seen = max(min(end, n) - begin - unseen, 0)
+        place, to = first[b] + direction * (begin + unseen - waits[b]), at + unseen
+        for k in range(
+            CHUNK, 2 * CHUNK + LINE, LINE
+        ):  # eight places at once: no machine foresees that
+            ask_for(symbols, place + direction * k)
+        if direction > 0:  # two loops over neighbours, for vectors
+            for k in range(seen):
+                symbol = symbols[place + k]
+                index[b, to + k] = symbol if symbol >= 0 else missing
+        else:
+            for k in range(seen):
+                symbol = symbols[place - k]
+                index[b, to + k] = symbol if symbol >= 0 else missing
+        for k in range(to + seen, at + end - begin):
+            index[b, k] = missing
 
 
-@fused_kernel
+@inlined
 def _observe_watchfully(
-    rows: Floats, at: int, emit: Floats, index: Ints, n_states: int, scales: Floats,
+    rows: Floats, at: int, emit: Floats, seen: Ints, n_states: int, scales: Floats,
     totals: Floats, product: Floats, faint: float, faded: Ints,
 ) -> bool:  # fmt: skip
     """The rest of a step from predicted rows; ``faded`` where a possible state is too faint."""
@@ -77,7 +92,7 @@ def _observe_watchfully(
         total = 0.0
         n_faint = 0
         for k in range(n_states):
-            predicted, emission = rows[at, b, k], emit[index[b], k]
+            predicted, emission = rows[at, b, k], emit[seen[b], k]
             value = predicted * emission
             rows[at, b, k] = value
             total += value
@@ -91,6 +106,34 @@ def _observe_watchfully(
             scales[b] = 1.0 / totals[b]
             product[b] *= totals[b]
     return low
+
+
+@inlined
+def _rescale(
+    rows: Floats, at: int, n_states: int, place: Ints, totals: Floats, factors: Floats, step: int,
+    scales: Floats, product: Floats, log_prob: Floats, lost: Ints,
+) -> None:  # fmt: skip
+    """After a step that came out low: take logarithms, and bring faint rows back to one."""
+    for b in range(GANG):
+        total = totals[b]
+        scales[b] = 1.0
+        if not total >= SMALLEST:
+            if lost[b] < 0:
+                lost[b] = place[b]
+            for k in range(n_states):
+                rows[at, b, k] = 1.0 / n_states
+            product[b] = 1.0
+            continue
+        if total >= LOWEST_TOTAL:
+            log_prob[b] += np.log(product[b] * total)
+            product[b] = 1.0
+            scales[b] = 1.0 / total
+            continue
+        log_prob[b] += np.log(product[b]) + np.log(total)
+        product[b] = 1.0
+        for k in range(n_states):
+            rows[at, b, k] /= total
+        factors[step, b] /= total
 
 
 @fused_kernel
@@ -107,6 +150,7 @@ def run_gang(
     emit: Floats,
     rows: Floats,
     factors: Floats,
+    index: Ints,
     scales: Floats,
     log_prob: Floats,
     lost: Ints,
@@ -120,13 +164,13 @@ def run_gang(
     Block b begins after ``waits[b]`` steps with ``initial[b]``: the distribution before its first
     symbol ``symbols[first[b]]`` where ``observed[b]`` is 0, that of the state which emits it
     where it is 1.  ``direction`` is 1 or -1: which symbol is the next.  ``log_prob[b]`` and
-    ``lost[b]`` as in `filter_gangs`; ``factors[t]``, where wanted, is what the step t was
-    multiplied by.
+    ``lost[b]`` as in `filter_gangs`; ``factors[t]`` is what the step t was multiplied by, where
+    there are as many rows, and ``index[:, t]`` the rows of ``emit`` that it met; `CHUNK` of them
+    will do.
     """
-    n_states, ring = trans.shape[0], len(rows)
+    n_states = trans.shape[0]
     missing = len(emit) - 1
-    index = np.full(GANG, missing)
-    seen = np.full(GANG, missing)
+    seen, place = np.full(GANG, missing), np.full(GANG, missing)
     faded = np.zeros(GANG, np.int64)
     totals, product, before = np.ones(GANG), np.ones(GANG), np.ones(GANG)
     latest = 0
@@ -137,15 +181,17 @@ def run_gang(
         latest = max(latest, waits[b])
         for k in range(n_states):
             rows[0, b, k] = 1.0 / n_states
-    after = 0
-    for t in range(n + beyond):
-        here = after
-        after = here + 1 if here + 1 < ring else 0
-        if t < n:
-            look_up(symbols, first, direction, waits, t, latest, missing, index)
-        else:
-            for b in range(GANG):
-                index[b] = missing
+    here = 0
+    t = 0
+    while t < n + beyond:
+        at = t % index.shape[1]
+        until = at - t % CHUNK + CHUNK
+        until = min(until, n + beyond - t + at)
+        if t % CHUNK == 0:
+            end = t + until - at
+            look_up(symbols, first, direction, waits, t, end, n, missing, index, at)
+        if t <= latest or faint > 0.0 or len(out):  # there is something to do between the steps
+            until = at + 1
         for b in range(GANG if t <= latest else 0):
             if t == waits[b] and not observed[b]:
                 faded[b] = 0
@@ -153,52 +199,39 @@ def run_gang(
                 log_prob[b] = 0.0
                 for k in range(n_states):
                     rows[here, b, k] = initial[b, k]
-        if len(factors):
-            for b in range(GANG):
-                factors[t, b] = scales[b]
         if faint > 0.0:  # predict first, and see what becomes of each state
             for b in range(GANG):
-                seen[b] = index[b]
-                index[b] = missing
+                seen[b] = index[b, at]
+                index[b, at] = missing
                 before[b] = product[b]
-        low = filter_step(trans, rows, here, emit, index, scales, rows, after, totals, product)
+        done = filter_steps(
+            trans, rows, here, emit, index, at, until, t - at, scales, factors, totals, product
+        )
+        low = done < 0
+        t += abs(done) - 1
+        here = (here + abs(done)) % len(rows)
+        step = min(t, len(factors) - 1)
         if faint > 0.0:
             for b in range(GANG):
-                index[b] = seen[b]
                 product[b] = before[b]
             low = _observe_watchfully(
-                rows, after, emit, index, n_states, scales, totals, product, faint, faded
+                rows, here, emit, seen, n_states, scales, totals, product, faint, faded
             )
         if low:
             for b in range(GANG):
-                total = totals[b]
-                scales[b] = 1.0
-                if not total >= SMALLEST:
-                    if lost[b] < 0:
-                        lost[b] = first[b] + direction * (t - waits[b])
-                    for k in range(n_states):
-                        rows[after, b, k] = 1.0 / n_states
-                    product[b] = 1.0
-                    continue
-                if total >= LOWEST_TOTAL:
-                    log_prob[b] += np.log(product[b] * total)
-                    product[b] = 1.0
-                    scales[b] = 1.0 / total
-                    continue
-                log_prob[b] += np.log(product[b]) + np.log(total)
-                product[b] = 1.0
-                for k in range(n_states):
-                    rows[after, b, k] /= total
-                if len(factors):
-                    factors[t, b] /= total
+                place[b] = first[b] + direction * (t - waits[b])
+            _rescale(
+                rows, here, n_states, place, totals, factors, step, scales, product, log_prob, lost
+            )
         for b in range(GANG if t <= latest else 0):
             if t == waits[b] and observed[b]:  # instead of what the step made of nothing
                 total = 0.0
                 faded[b] = 0
+                symbol = index[b, at] if faint == 0.0 else seen[b]
                 for k in range(n_states):
-                    likely = emit[index[b], k]
+                    likely = emit[symbol, k]
                     value = initial[b, k] * likely
-                    rows[after, b, k] = value
+                    rows[here, b, k] = value
                     total += value
                     if value < faint and initial[b, k] > 0.0 and likely > 0.0:
                         faded[b] = 1
@@ -207,14 +240,14 @@ def run_gang(
                 if not total >= SMALLEST:
                     lost[b] = first[b]
                 for k in range(n_states):
-                    rows[after, b, k] = rows[after, b, k] / total if lost[b] < 0 else 1.0 / n_states
-                if len(factors):
-                    factors[t, b] = 1.0 / total
+                    rows[here, b, k] = rows[here, b, k] / total if lost[b] < 0 else 1.0 / n_states
+                factors[step, b] = 1.0 / total
         if len(out):
             for b in range(GANG):
                 if t >= waits[b]:
                     for k in range(n_states):
-                        out[first[b] + t - waits[b], k] = rows[after, b, k] * scales[b]
+                        out[first[b] + t - waits[b], k] = rows[here, b, k] * scales[b]
+        t += 1
     for b in range(GANG):
         log_prob[b] += np.log(product[b])
         if lost[b] >= 0:
@@ -223,7 +256,7 @@ def run_gang(
             lost[b] = FADED
 
 
-@fused_kernel
+@inlined
 def enter_forward(
     blocks: Ints, gang: Ints, start: Floats, forward: Floats, initial: Floats, observed: Ints
 ) -> None:
@@ -241,7 +274,7 @@ def enter_forward(
                 initial[b, k] = start[k] if left == ENDS else 1.0 / n_states
 
 
-@fused_kernel
+@inlined
 def enter_backward(
     blocks: Ints, gang: Ints, backward: Floats, initial: Floats, observed: Ints, first: Ints
 ) -> None:
@@ -272,6 +305,8 @@ def filter_gangs(
     out: Floats,
     last_rows: Floats,
     faint: float,
+    joints: Ints,
+    tolerance: float,
     rows: Floats,
 ) -> None:
     """Take the blocks of every gang in ``part`` from their ``given`` left joints to their right.
@@ -285,6 +320,9 @@ def filter_gangs(
     With ``backward`` 1, from right to left: the likelihood of what follows, times the emission,
     is a filter in reverse, with the transposed ``trans``.  ``found`` takes it one step further,
     to the last state before the border; all else is for the other direction.
+
+    Where ``joints`` are given, the blocks are their warm-ups, which are doubled (in ``blocks``)
+    until what is found at each joint agrees with what was found before, to ``tolerance``.
     """
     n_states = trans.shape[0]
     first, waits, observed, places = (
@@ -293,29 +331,40 @@ def filter_gangs(
     )  # fmt: skip
     initial = np.zeros((GANG, n_states))
     scales, log_probs = np.zeros(GANG), np.zeros(GANG)
-    factors = np.zeros((0, GANG))
+    factors, index = np.ones((1, GANG)), np.zeros((GANG, CHUNK), np.int64)  # not wanted
+    agree, previous = np.zeros(GANG, np.int64), np.zeros((GANG, n_states))
     for g in range(part[0], part[1]):
-        n = line_up(blocks, gangs[g], np.int64(0), first, waits)
-        if backward:
-            enter_backward(blocks, gangs[g], given, initial, observed, first)
-        else:
-            enter_forward(blocks, gangs[g], start, given, initial, observed)
-        run_gang(
-            symbols, first, 1 - 2 * backward, waits, observed, initial, n, backward, trans, emit,
-            rows, factors, scales, log_probs, places, out, faint,
-        )  # fmt: skip
-        at = (n + backward) % len(rows)
         for b in range(GANG):
-            block = gangs[g, b]
-            if block < 0:
-                continue
-            joint, sequence = blocks[block, 3 - backward], blocks[block, 4]
-            if not backward:
-                log_prob[block] = log_probs[b]
-                lost[block] = places[b]
-            for k in range(n_states):
-                value = rows[at, b, k] * scales[b]
-                if joint >= 0:
-                    found[joint, k] = value
-                elif len(last_rows):
-                    last_rows[sequence, k] = value
+            previous[b, 0] = -1.0  # nothing agrees with that
+        while True:
+            n = line_up(blocks, gangs[g], np.int64(0), first, waits)
+            if backward:
+                enter_backward(blocks, gangs[g], given, initial, observed, first)
+            else:
+                enter_forward(blocks, gangs[g], start, given, initial, observed)
+            run_gang(
+                symbols, first, 1 - 2 * backward, waits, observed, initial, n, backward, trans,
+                emit, rows, factors, index, scales, log_probs, places, out, faint,
+            )  # fmt: skip
+            at = (n + backward) % len(rows)
+            for b in range(GANG):
+                block = gangs[g, b]
+                if block < 0:
+                    continue
+                joint, sequence = blocks[block, 3 - backward], blocks[block, 4]
+                if not backward:
+                    log_prob[block] = log_probs[b]
+                    lost[block] = places[b]
+                agree[b] = 1
+                for k in range(n_states):
+                    value = rows[at, b, k] * scales[b]
+                    if joint >= 0:
+                        found[joint, k] = value
+                    elif len(last_rows):
+                        last_rows[sequence, k] = value
+                    largest = max(value, previous[b, k])
+                    if not abs(value - previous[b, k]) <= tolerance * largest + SMALLEST:
+                        agree[b] = 0
+                    previous[b, k] = value
+            if len(joints) == 0 or not lengthen(blocks, gangs[g], joints, backward, agree):
+                break

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Ints, kernel
+from cohmm.kernels.compiled import Floats, Ints, inlined, kernel
 
 # A probability below this is treated as lost; logarithms decide what it was.
 SMALLEST = 1e-300
@@ -64,3 +64,26 @@ def differ(a: Floats, b: Floats, tolerance: float) -> bool:
         if not abs(a[k] - b[k]) <= tolerance * max(a[k], b[k]) + SMALLEST:
             return True
     return False
+
+
+@inlined
+def lengthen(blocks: Ints, gang: Ints, joints: Ints, backward: int, agree: Ints) -> bool:
+    """Double the warm-ups of a gang that do not ``agree`` with shorter ones yet; whether any was.
+
+    The warm-up of joint j is block j, before it or, with ``backward`` 1, behind it.  One of more
+    than a quarter of what there is will do.
+    """
+    again = False
+    for b in range(len(gang)):
+        block = gang[b]
+        if block < 0 or agree[b]:
+            continue
+        size = blocks[block, 1] - blocks[block, 0]
+        room = abs(joints[block, 1 + backward] - joints[block, 0])
+        if size <= room // 4:
+            again = True
+            if backward:
+                blocks[block, 1] += size
+            else:
+                blocks[block, 0] -= size
+    return again

@@ -41,3 +41,8 @@ def vector_code(generator: Callable[..., Any]) -> Callable[..., Any]:
 def fused_kernel(function: F) -> F:
     """As `kernel`; sums may be reordered and products fused, infinities keep their meaning."""
     return cast(F, njit(**_COMMON, fastmath={"contract", "reassoc", "nsz", "arcp"})(function))
+
+
+def inlined(function: F) -> F:
+    """A part of one kernel, written by itself: it is compiled within it, and not once more."""
+    return cast(F, njit(inline="always")(function))

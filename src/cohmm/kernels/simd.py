@@ -8,6 +8,7 @@ nothing here is tied to one processor.  What is built from these pieces is in
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def padded(n_states: int) -> int:
 
 def aligned_zeros(shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> np.ndarray:
     """Zeros that begin at a cache line, so that no vector lies across two of them."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    size = prod(shape) * np.dtype(dtype).itemsize
     raw = np.zeros(size + _LINE, np.uint8)
     first = -raw.ctypes.data % _LINE
     return raw[first : first + size].view(dtype).reshape(shape)
@@ -96,6 +97,17 @@ def store(builder: Any, vector: Any, data: Any, offset: Any) -> None:
     builder.store(vector, place, align=8)
 
 
+def prefetch(builder: Any, data: Any, offset: Any) -> None:
+    """Ask for the cache line of ``data[offset]``, which may be anywhere: nothing is read."""
+    pointer = ir.IntType(8).as_pointer()
+    kinds = [pointer, INT32, INT32, INT32]
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(ir.VoidType(), kinds), "llvm.prefetch.p0i8"
+    )
+    place = builder.bitcast(builder.gep(data, [offset]), pointer)
+    builder.call(function, [place, *(ir.Constant(INT32, value) for value in (0, 3, 1))])
+
+
 def multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, rounded once."""
     return builder.fadd(builder.fmul(a, b, flags=_FUSED), c, flags=_FUSED)
@@ -113,6 +125,11 @@ def one_rounding(builder: Any, a: Any, b: Any, c: Any) -> Any:
 def larger(builder: Any, a: Any, b: Any) -> Any:
     """The larger of two numbers; of two vectors, element by element."""
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
+def smaller(builder: Any, a: Any, b: Any) -> Any:
+    """The smaller of two whole numbers."""
+    return builder.select(builder.icmp_signed("<", a, b), a, b)
 
 
 def add(builder: Any, a: Any, b: Any) -> Any:

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.chain import enter_forward, line_up, look_up, run_gang
-from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel
-from cohmm.kernels.gang import HIGHEST, add_outer_products, smooth_step
+from cohmm.kernels.chain import CHUNK, enter_forward, line_up, run_gang
+from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel, inlined
+from cohmm.kernels.gang import HIGHEST, add_outer_products, smooth_steps
 from cohmm.kernels.tiles import GANG
 
-STRETCH = 32  # steps whose outer products are added up in registers
+STRETCH = CHUNK  # steps whose outer products are added up in registers
 
 
-@fused_kernel
+@inlined
 def _find_lost(
     back: Floats, rows: Floats, place: Whole, after: Whole, gang: Ints, blocks: Ints, lost: Ints
 ) -> None:
@@ -38,7 +38,7 @@ def _find_lost(
                 rows[after, b, k] = 0.0
 
 
-@fused_kernel
+@inlined
 def _leave(rows: Floats, at: Whole, b: int, left: int, n_states: int, backward_out: Floats) -> None:
     """Hand the backward row of a block over at its left joint, and forget it."""
     if left >= 0:
@@ -49,6 +49,37 @@ def _leave(rows: Floats, at: Whole, b: int, left: int, n_states: int, backward_o
             backward_out[left, k] = rows[at, b, k] / total if total > 0.0 else 0.0
     for k in range(n_states):
         rows[at, b, k] = 0.0
+
+
+@inlined
+def _hide(rows: Floats, n: Whole, b: int, n_states: int, kept: Floats) -> None:
+    """Clear the rows of a block that does not count; the first is needed again."""
+    for k in range(n_states):
+        kept[b, k] = rows[0, b, k]
+    for at in range(n):
+        for k in range(n_states):
+            rows[at, b, k] = 0.0
+
+
+@inlined
+def _keep(
+    gamma: Floats, gang: Ints, first: Ints, waits: Ints, t: Whole, n_states: int, out: Floats,
+    best: Ints,
+) -> None:  # fmt: skip
+    """Write the posteriors of a step, or their most probable states."""
+    for b in range(GANG):
+        if t < waits[b] or gang[b] < 0:
+            continue
+        place = first[b] + t - waits[b]
+        if len(out):
+            for k in range(n_states):
+                out[place, k] = gamma[b, k]
+        if len(best):
+            state = 0
+            for k in range(1, n_states):
+                if gamma[b, k] > gamma[b, state]:
+                    state = k
+            best[place] = state
 
 
 @fused_kernel
@@ -81,9 +112,9 @@ def smooth_gangs(
 
     ``starts`` (W,), ``transitions`` (W, W) *before* they are multiplied by the transition
     probabilities, and ``emissions`` (one row per symbol, the last for the missing), where wanted,
-    grow by what is expected, as often as ``weights``, (S,), says for its sequence.  ``out``,
-    where wanted, takes the posterior of every symbol, (T, K), and ``best`` the first of its
-    most probable states, (T,).
+    grow by what is expected, as often as ``weights``, (S,), says for its sequence.  Where they are
+    not wanted, ``out`` may take the posterior of every symbol, (T, K), and ``best`` the first of
+    its most probable states, (T,).
 
     Space to work in: ``filtered`` (longest block + 2, `GANG`, W), ``rows``
     (`STRETCH` + 1, `GANG`, W), ``gamma`` (`GANG`, W).
@@ -91,29 +122,33 @@ def smooth_gangs(
     n_states = trans.shape[0]
     missing = len(emit) - 1
     count, keep = len(emissions) > 0, len(out) > 0 or len(best) > 0
-    first, waits, observed, places, index, into = (
+    first, waits, observed, places, quiet = (
         np.zeros(GANG, np.int64), np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
-        np.zeros(GANG, np.int64), np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
+        np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
     )  # fmt: skip
+    index = np.zeros((GANG, len(filtered) + CHUNK), np.int64)
+    into = np.zeros(index.shape, np.int64)
+    for b in range(GANG):
+        for step in range(into.shape[1]):
+            into[b, step] = b
     initial = np.zeros((GANG, n_states))
-    scales, log_probs, weight = np.zeros(GANG), np.zeros(GANG), np.zeros(GANG)
-    grown = np.ones(GANG) if keep else weight  # posteriors are not weighted
+    scales, log_probs = np.zeros(GANG), np.zeros(GANG)
     factors = np.ones((len(filtered), GANG))
     unwanted = np.zeros((0, n_states))
-    sums = emissions if count and not keep else gamma
+    sums = emissions if count else gamma
     for g in range(part[0], part[1]):
         gang = gangs[g]
         n = line_up(blocks, gang, np.int64(1), first, waits)  # one step to leave at the left
         enter_forward(blocks, gang, start, forward, initial, observed)
         run_gang(
             symbols, first, np.int64(1), waits, observed, initial, n, np.int64(0), trans, emit,
-            filtered, factors, scales, log_probs, places, unwanted, 0.0,
+            filtered, factors, index, scales, log_probs, places, unwanted, 0.0,
         )  # fmt: skip
         latest = 0
+        silent = False
         for b in range(GANG):
-            into[b] = b
             latest = max(latest, waits[b])
-            weight[b] = 0.0
+            quiet[b] = 0
             block = gang[b]
             if block < 0:
                 for k in range(n_states):
@@ -121,20 +156,30 @@ def smooth_gangs(
                 continue
             log_prob[block] = log_probs[b]
             lost[block] = places[b]
-            weight[b] = weights[blocks[block, 4]]
+            weight = weights[blocks[block, 4]] if count else 1.0
+            if weight == 0.0:  # it is followed all the same: is anything lost?
+                weight, quiet[b], silent = 1.0, 1, True
             right = blocks[block, 3]
-            # The likelihood of what follows, scaled: its product with the last filtered row is 1.
+            # The likelihood of what follows, scaled: its product with the last filtered row is 1,
+            # or the weight, as all that is counted is linear in it.
             total = 0.0
             for k in range(n_states):
                 likely = backward[right, k] if right >= 0 else 1.0
                 if right >= 0:
                     forward_out[right, k] = filtered[n, b, k] * scales[b]
-                initial[b, k] = likely
+                initial[b, k] = likely * weight
                 total += filtered[n, b, k] * likely
             if not total >= 1.0 / HIGHEST and lost[block] < 0:
                 lost[block] = first[b]
             for k in range(n_states):
                 initial[b, k] = initial[b, k] / total if lost[block] < 0 else 0.0
+        if count:
+            into = index
+        if count and silent:  # what is not wanted goes to the row of the missing
+            into = index.copy()
+            for b in range(GANG):
+                for step in range(n if quiet[b] else 0):
+                    into[b, step] = missing
         top = n  # the steps [bottom, top) are in rows[0 : top - bottom]
         while top > 0:
             bottom = max(top - STRETCH, 0)
@@ -142,60 +187,52 @@ def smooth_gangs(
                 for b in range(GANG):
                     for k in range(n_states):
                         rows[top - bottom, b, k] = rows[0, b, k]
-            for t in range(top - 1, bottom - 1, -1):
-                at = t - bottom
-                look_up(symbols, first, np.int64(1), waits, t, latest, missing, index)
-                if count and not keep:
-                    for b in range(GANG):
-                        into[b] = index[b]
+            t: Whole = top - 1
+            while t >= bottom:
                 if keep:
                     for b in range(GANG):
                         for k in range(n_states):
                             gamma[b, k] = 0.0
                 if t < n - 1:
-                    if smooth_step(
-                        back, rows, at + 1, emit, index, factors, rows, at, filtered, t,
-                        sums, into, grown,
-                    ):  # fmt: skip
+                    until = t if keep or t <= latest else max(bottom, latest + 1)
+                    done = smooth_steps(
+                        back, rows, emit, index, until - bottom, t - bottom + 1, bottom, factors,
+                        filtered, sums, into,
+                    )  # fmt: skip
+                    t -= abs(done) - 1
+                    if done < 0:
+                        at = t - bottom
                         _find_lost(back, rows, at + 1, at, gang, blocks, lost)
                 else:
                     for b in range(GANG):
+                        at = t - bottom
                         for k in range(n_states):
                             value = initial[b, k]
-                            rows[at, b, k] = value * emit[index[b], k] * factors[t, b]
-                            value *= filtered[t + 1, b, k]
-                            sums[into[b], k] += value if keep else value * weight[b]
+                            rows[at, b, k] = value * emit[index[b, t], k] * factors[t, b]
+                            sums[into[b, t], k] += value * filtered[t + 1, b, k]
                 if keep:
-                    for b in range(GANG):
-                        if t < waits[b] or gang[b] < 0:
-                            continue
-                        place = first[b] + t - waits[b]
-                        if len(out):
-                            for k in range(n_states):
-                                out[place, k] = gamma[b, k]
-                        if len(best):
-                            state = 0
-                            for k in range(1, n_states):
-                                if gamma[b, k] > gamma[b, state]:
-                                    state = k
-                            best[place] = state
-                        if count:
-                            for k in range(n_states):
-                                emissions[index[b], k] += weight[b] * gamma[b, k]
+                    _keep(gamma, gang, first, waits, t, n_states, out, best)
                 if t <= latest:
+                    at = t - bottom
                     for b in range(GANG):
                         if gang[b] < 0:
                             continue
                         left = blocks[gang[b], 2]
                         if t == waits[b] and left < 0:
                             for k in range(n_states):
-                                if count:
-                                    starts[k] += weight[b] * start[k] * rows[at, b, k]
+                                if count and not quiet[b]:
+                                    starts[k] += start[k] * rows[at, b, k]
                                 rows[at, b, k] = 0.0
                         elif t == waits[b] - 1:
                             _leave(rows, at, b, left, n_states, backward_out)
+                t -= 1
             if count:
-                add_outer_products(
-                    filtered, bottom, rows, top - bottom, weight, n_states, transitions
-                )
+                for b in range(GANG if silent else 0):
+                    if quiet[b]:
+                        _hide(rows, top - bottom, b, n_states, gamma)
+                add_outer_products(filtered, bottom, rows, top - bottom, n_states, transitions)
+                for b in range(GANG if silent else 0):
+                    if quiet[b]:
+                        for k in range(n_states):
+                            rows[0, b, k] = gamma[b, k]
             top = bottom

@@ -20,9 +20,10 @@ AVX512 = bool(binding.get_host_cpu_features().get("avx512f"))
 # Columns of a tile: as many accumulators as there are registers for, and no more.
 _WIDEST = 24 if AVX512 else 4
 _STEP = 4
-# What is left of the columns when no whole tile fits: 28 are better as 16 + 12 than as 24 + 4.
-_LEFT = [width for width in (20, 16, 12, 8, 4) if width < _WIDEST]
-_UNEVEN = 28
+# There is code for these (all of it takes seconds to compile); what else is left of the columns is
+# better as 20 + 8, 20 + 12, 20 + 20 or 12 + 4 than with a narrow tile behind a wide one.
+_WIDTHS = (4, 8, 12, 20, 24) if AVX512 else (4,)
+_RATHER = {28: 20, 32: 20, 40: 20, 16: 12}
 
 
 def _vectors(width: int) -> list[int]:
@@ -34,30 +35,24 @@ def over_tiles(builder: Any, n_columns: Any, body: Callable[[Any, list[int]], No
     """Emit ``body(first column, widths of vectors)`` for tiles that cover all columns."""
     whole = builder.and_(builder.add(n_columns, constant(_STEP - 1)), constant(-_STEP))
     column = cgutils.alloca_once_value(builder, constant(0))
-    loop, left = (builder.append_basic_block(name) for name in ("tiles", "left"))
-    done = builder.append_basic_block("tiled")
-    builder.branch(loop)
-    builder.position_at_end(loop)
+    builder.store(constant(0), column)  # again, where this is in a loop
+    head, done = (builder.append_basic_block(name) for name in ("tiles", "tiled"))
+    builder.branch(head)
+    builder.position_at_end(head)
     rest = builder.sub(whole, builder.load(column))
-    more = builder.icmp_signed(">=", rest, constant(_WIDEST))
-    if _LEFT:
-        more = builder.and_(more, builder.icmp_signed("!=", rest, constant(_UNEVEN)))
-    tile = builder.append_basic_block("tile")
-    builder.cbranch(more, tile, left)
-    builder.position_at_end(tile)
-    body(builder.load(column), _vectors(_WIDEST))
-    builder.store(builder.add(builder.load(column), constant(_WIDEST)), column)
-    builder.branch(loop)
-    builder.position_at_end(left)
-    for width in _LEFT:
-        rest = builder.sub(whole, builder.load(column))
-        fits = builder.icmp_signed("==", rest, constant(width))
-        if width + 12 == _UNEVEN:
-            fits = builder.or_(fits, builder.icmp_signed("==", rest, constant(_UNEVEN)))
-        with builder.if_then(fits):
-            body(builder.load(column), _vectors(width))
-            builder.store(builder.add(builder.load(column), constant(width)), column)
-    builder.branch(done)
+    fits = builder.icmp_signed("<", rest, constant(_WIDEST))
+    width = builder.select(fits, rest, constant(_WIDEST))
+    for columns, first in _RATHER.items() if AVX512 else ():
+        is_so = builder.icmp_signed("==", rest, constant(columns))
+        width = builder.select(is_so, constant(first), width)
+    which = builder.switch(width, done)
+    for columns in _WIDTHS:
+        tile = builder.append_basic_block(f"tile{columns}")
+        which.add_case(constant(columns), tile)
+        builder.position_at_end(tile)
+        body(builder.load(column), _vectors(columns))
+        builder.store(builder.add(builder.load(column), constant(columns)), column)
+        builder.branch(head)
     builder.position_at_end(done)
 
 
@@ -80,18 +75,25 @@ class Step:
         """Where row b of a gang begins."""
         return self.builder.add(base, self.builder.mul(self.width, constant(b)))
 
-    def table_row(self, index: Any, b: int) -> Any:
-        """Where the row of a table begins that block b meets."""
-        at = self.builder.load(self.builder.gep(index.data, [constant(b)]))
-        return self.builder.mul(at, self.width)
+    def table_row(self, index: Any, k: Any, b: int) -> Any:
+        """Where the row of a table begins that block b meets in step k."""
+        return self.builder.mul(met_by(self.builder, index, k, b), self.width)
+
+    def number(self, array: Any, place: Any, b: int) -> Any:
+        """``array[place, b]``, of an array with `GANG` columns."""
+        at = self.builder.add(self.builder.mul(place, constant(GANG)), constant(b))
+        return self.builder.load(self.builder.gep(array.data, [at]))
 
     def product(
         self,
         combine: Callable[..., Any],
         nothing: float,
-        finish: Callable[[int, Any, Any], None],
+        finish: Callable[[int, list[Any], list[Any]], None],
     ) -> None:
-        """``combine(row[i], matrix[i], so far)`` over all i, given to ``finish(b, vector, at)``."""
+        """``combine(row[i], matrix[i], so far)`` over all i.
+
+        What comes out for block b goes to ``finish(b, vectors, columns)``, tile by tile.
+        """
         builder = self.builder
 
         def body(column: Any, widths: list[int]) -> None:
@@ -105,19 +107,19 @@ class Step:
             def factor(b: int, i: Any) -> Any:
                 return builder.load(builder.gep(self.rows.data, [builder.add(self.bases[b], i)]))
 
-            rows = tile_of(builder, self.n_states, widths, entries, factor, combine, nothing)
+            rows = tile_of(builder, GANG, self.n_states, widths, entries, factor, combine, nothing)
             columns = vector_places(builder, constant(0), column, widths)
             for b, vectors in enumerate(rows):
-                for vector, at in zip(vectors, columns, strict=True):
-                    finish(b, vector, at)
+                finish(b, vectors, columns)
 
         over_tiles(builder, self.n_states, body)
 
-    def scalars(self, array: Any, first: Any = None) -> list[Any]:
-        """One number of ``array`` per block."""
-        offset = constant(0) if first is None else self.builder.mul(first, constant(GANG))
-        places = [self.builder.add(offset, constant(b)) for b in range(GANG)]
-        return [self.builder.load(self.builder.gep(array.data, [at])) for at in places]
+
+def met_by(builder: Any, index: Any, k: Any, b: int) -> Any:
+    """``index[b, k]``"""
+    steps = simd.shape_of(builder, index)[1]
+    at = builder.add(builder.mul(steps, constant(b)), k)
+    return builder.load(builder.gep(index.data, [at]))
 
 
 def vector_places(builder: Any, base: Any, column: Any, widths: list[int]) -> list[Any]:
@@ -128,6 +130,7 @@ def vector_places(builder: Any, base: Any, column: Any, widths: list[int]) -> li
 
 def tile_of(
     builder: Any,
+    n_rows: int,
     n: Any,
     widths: list[int],
     entries: Callable[[Any], list[Any]],
@@ -135,10 +138,10 @@ def tile_of(
     combine: Callable[..., Any],
     nothing: float,
 ) -> list[list[Any]]:
-    """``GANG`` rows of vectors: ``combine(factor(row, i), entries(i), so far)`` over i < n."""
+    """``n_rows`` rows of vectors: ``combine(factor(row, i), entries(i), so far)`` over i < n."""
     registers = [
         [cgutils.alloca_once(builder, ir.VectorType(simd.DOUBLE, w)) for w in widths]
-        for _ in range(GANG)
+        for _ in range(n_rows)
     ]
     for row in registers:
         for register, width in zip(row, widths, strict=True):
@@ -151,3 +154,28 @@ def tile_of(
                 same = simd.splat(builder, scalar, width)
                 builder.store(combine(builder, same, vector, builder.load(register)), register)
     return [[builder.load(register) for register in row] for row in registers]
+
+
+def over_steps(
+    builder: Any, first: Any, last: Any, body: Callable[[Any], Any], *, down: bool = False
+) -> Any:
+    """Emit ``body(k)`` for k in [first, last), or from the last ``down``, until it returns true.
+
+    Returns the number of steps, negative where ``body`` has returned true.  There is at least one.
+    """
+    done, result = (cgutils.alloca_once(builder, simd.INT64) for _ in range(2))
+    builder.store(constant(0), done)
+    n = builder.sub(last, first)
+    loop, end = (builder.append_basic_block(name) for name in ("steps", "end"))
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    so_far = builder.load(done)
+    k = builder.sub(builder.sub(last, constant(1)), so_far) if down else builder.add(first, so_far)
+    stop = body(k)
+    so_far = builder.add(builder.load(done), constant(1))
+    builder.store(so_far, done)
+    builder.store(builder.select(stop, builder.neg(so_far), so_far), result)
+    going = builder.icmp_signed("<", so_far, n)
+    builder.cbranch(builder.and_(going, builder.not_(stop)), loop, end)
+    builder.position_at_end(end)
+    return builder.load(result)

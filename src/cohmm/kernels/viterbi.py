@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.chain import look_up
-from cohmm.kernels.chain_steps import ENDS
-from cohmm.kernels.compiled import Floats, Ints, Part, kernel
-from cohmm.kernels.gang import LOWEST_SCORE, best_source, score_step
+from cohmm.kernels.chain import CHUNK, look_up
+from cohmm.kernels.chain_steps import ENDS, lengthen
+from cohmm.kernels.compiled import Floats, Ints, Part, inlined, kernel
+from cohmm.kernels.gang import LOWEST_SCORE, score_steps
 from cohmm.kernels.tiles import GANG
+from cohmm.kernels.way_back import best_source, trace_steps
 
 
 @kernel
@@ -37,8 +38,10 @@ def score_gangs(
     known: Ints,
     passed: Ints,
     states: Ints,
+    joints: Ints,
+    tolerance: float,
     rows: Floats,
-    one: float,
+    one: Floats,
 ) -> None:
     """Viterbi through the blocks of every gang in ``part``.
 
@@ -50,69 +53,111 @@ def score_gangs(
     ``lost`` as in `cohmm.kernels.chain.filter_gangs`.
 
     No back-pointers are kept: the state before another is found again from the scores, in
-    ``rows`` (longest + 1, `GANG`, W).  Where no path is wanted, ``rows`` may be (2, `GANG`, W).
-    ``one`` is 1.0 (`score_step`).
+    ``rows`` (longest + 1, `GANG`, W), minus infinity in the padding.  Where no path is wanted,
+    ``rows`` may be (2, `GANG`, W).
+    ``joints`` and ``tolerance`` as in `cohmm.kernels.chain.filter_gangs`; ``ends`` are then those
+    of the blocks.  ``one``, (1,), is 1.0 (`score_steps`).
     """
     n_states, ring = trans.shape[0], len(rows)
     missing = len(emit) - 1
-    index = np.full(GANG, missing)
+    index = np.full((GANG, ring + CHUNK), missing)
     waits = np.zeros(GANG, np.int64)
     first = np.zeros(GANG, np.int64)
     lanes = np.zeros(GANG, np.int64)
     tops = np.zeros(GANG)
+    lowered = np.zeros(ring, np.bool_)
+    agree, previous = np.zeros(GANG, np.int64), np.zeros((GANG, n_states))
     for g in range(part[0], part[1]):
-        n = 0
-        latest = 0
         for b in range(GANG):
-            block = gangs[g, b] if gangs[g, b] >= 0 else gangs[g, 0]
-            lanes[b] = block
-            first[b] = blocks[block, 0]
-            n = max(n, ends[block] - first[b])
-            lost[block] = -1
-            for k in range(n_states):
-                rows[0, b, k] = 0.0
-        for b in range(GANG):
-            waits[b] = n - (ends[lanes[b]] - first[b])
-            latest = max(latest, waits[b])
-        after = 0
-        for t in range(n):
-            here = after
-            after = here + 1 if here + 1 < ring else 0
-            look_up(symbols, first, np.int64(1), waits, t, latest, missing, index)
-            for b in range(GANG if t <= latest else 0):
-                left = blocks[lanes[b], 2]
-                if t == waits[b] and left >= 0:
-                    for k in range(n_states):
-                        rows[here, b, k] = scores[left, k]
-            low = score_step(trans, rows, here, emit, index, rows, after, tops, one)
-            for b in range(GANG if t <= latest else 0):
-                left = blocks[lanes[b], 2]
-                if t == waits[b] and left < 0:
-                    tops[b] = -np.inf
-                    for k in range(n_states):
-                        value = emit[index[b], k] + (start[k] if left == ENDS else 0.0)
-                        rows[after, b, k] = value
-                        tops[b] = max(tops[b], value)
-                    low = True
-            if low:
-                for b in range(GANG):
-                    if tops[b] == -np.inf and lost[lanes[b]] < 0:
-                        lost[lanes[b]] = first[b] + t - waits[b]
-                _lower_scores(rows, after, tops, n_states)
-        for b in range(GANG):
-            right = blocks[lanes[b], 3]
-            if right >= 0:
-                at = (waits[b] + blocks[lanes[b], 1] - first[b]) % ring
-                top = -np.inf
+            previous[b, 0] = 1.0  # nothing agrees with that
+        while True:
+            n = 0
+            latest = 0
+            for b in range(GANG):
+                block = gangs[g, b] if gangs[g, b] >= 0 else gangs[g, 0]
+                lanes[b] = block
+                first[b] = blocks[block, 0]
+                n = max(n, ends[block] - first[b])
+                lost[block] = -1
                 for k in range(n_states):
-                    top = max(top, rows[at, b, k])
-                for k in range(n_states):
-                    scores_out[right, k] = rows[at, b, k] - top
+                    rows[0, b, k] = 0.0
+            for b in range(GANG):
+                waits[b] = n - (ends[lanes[b]] - first[b])
+                latest = max(latest, waits[b])
+            here = 0
+            t = 0
+            while t < n:
+                at = t if len(states) else t % CHUNK
+                until = min(at - t % CHUNK + CHUNK, n - t + at)
+                if t % CHUNK == 0:
+                    end = t + until - at
+                    look_up(symbols, first, np.int64(1), waits, t, end, n, missing, index, at)
+                if t <= latest:
+                    until = at + 1
+                for b in range(GANG if t <= latest else 0):
+                    left = blocks[lanes[b], 2]
+                    if t == waits[b] and left >= 0:
+                        for k in range(n_states):
+                            rows[here, b, k] = scores[left, k]
+                done = score_steps(trans, rows, here, emit, index, at, until, tops, one)
+                for place in range(here + 1, min(here + abs(done) + 1, ring)):
+                    lowered[place] = False
+                low = done < 0
+                t += abs(done) - 1
+                here = (here + abs(done)) % ring
+                for b in range(GANG if t <= latest else 0):
+                    left = blocks[lanes[b], 2]
+                    if t == waits[b] and left < 0:
+                        tops[b] = -np.inf
+                        for k in range(n_states):
+                            value = emit[index[b, at], k] + (start[k] if left == ENDS else 0.0)
+                            rows[here, b, k] = value
+                            tops[b] = max(tops[b], value)
+                        low = True
+                if low:
+                    for b in range(GANG):
+                        if tops[b] == -np.inf and lost[lanes[b]] < 0:
+                            t_lost = t
+                            while t_lost > waits[b] and _is_lost(rows, t_lost, b, n_states):
+                                t_lost -= 1
+                            lost[lanes[b]] = first[b] + t_lost - waits[b]
+                    _lower_scores(rows, here, tops, n_states)
+                    lowered[here] = True
+                t += 1
+            for b in range(GANG):
+                right = blocks[lanes[b], 3]
+                if right >= 0:
+                    at = (waits[b] + blocks[lanes[b], 1] - first[b]) % ring
+                    agree[b] = 1
+                    top = -np.inf
+                    for k in range(n_states):
+                        top = max(top, rows[at, b, k])
+                    for k in range(n_states):
+                        value = rows[at, b, k] - top
+                        scores_out[right, k] = value
+                        differs = not abs(value - previous[b, k]) <= tolerance
+                        if value != previous[b, k] and differs:  # infinities may be equal
+                            agree[b] = 0
+                        previous[b, k] = value
+            if len(joints) == 0 or not lengthen(blocks, gangs[g], joints, 0, agree):
+                break
         if len(states):
-            _trace_gang(back, blocks, lanes, n, first, waits, latest, known, passed, states, rows)
+            _trace_gang(
+                back, emit, blocks, lanes, n, first, waits, known, passed, states, rows,
+                lowered, index,
+            )  # fmt: skip
 
 
-@kernel
+@inlined
+def _is_lost(rows: Floats, t: int, b: int, n_states: int) -> bool:
+    """Whether nothing was possible before step t already, where its row is still there."""
+    for k in range(n_states if t < len(rows) else 0):
+        if rows[t, b, k] != -np.inf:
+            return False
+    return t < len(rows)
+
+
+@inlined
 def _lower_scores(rows: Floats, at: int, tops: Floats, n_states: int) -> None:
     """Keep the scores small, so that their differences stay exact; those of nothing become 0."""
     for b in range(GANG):
@@ -125,14 +170,19 @@ def _lower_scores(rows: Floats, at: int, tops: Floats, n_states: int) -> None:
             tops[b] = 0.0
 
 
-@kernel
+@inlined
 def _trace_gang(
-    back: Floats, blocks: Ints, lanes: Ints, n: int, first: Ints, waits: Ints, latest: int,
-    known: Ints, passed: Ints, states: Ints, rows: Floats,
+    back: Floats, emit: Floats, blocks: Ints, lanes: Ints, n: int, first: Ints,
+    waits: Ints, known: Ints, passed: Ints, states: Ints, rows: Floats, lowered: Ints, index: Ints,
 ) -> None:  # fmt: skip
-    """The best path through each block, from its end: the first of the best states before."""
+    """The best path through each block, from its end: the first of the best states before.
+
+    The state before another is the one whose score, carried forward again, is exactly that of the
+    other.  Only where scores have been ``lowered`` since does the largest have to be found.
+    """
     n_states = back.shape[0]
     path = np.empty((n, GANG), np.int32)
+    here = np.zeros(GANG, np.int64)
     for b in range(GANG):
         state = known[lanes[b]]
         if state < 0:
@@ -140,11 +190,24 @@ def _trace_gang(
             for k in range(1, n_states):
                 if rows[n, b, k] > rows[n, b, state]:
                     state = k
+        here[b] = state
         path[n - 1, b] = state
-    for t in range(n - 2, -1, -1):
+    t = n - 2
+    while t >= 0:
+        until = t
+        while until >= 0 and not lowered[until + 2]:
+            until -= 1
+        if until < t:
+            done = trace_steps(rows, back, emit, index, until + 1, t + 1, here, path)
+            t -= abs(done) - 1
+            if done > 0:
+                t -= 1
+                continue
         for b in range(GANG):
-            if t >= latest or t >= waits[b]:
-                path[t, b] = best_source(rows, t + 1, b, back, path[t + 1, b])
+            if here[b] < 0 or lowered[t + 2]:
+                here[b] = best_source(rows, t + 1, b, back, path[t + 1, b])
+                path[t, b] = here[b]
+        t -= 1
     for b in range(GANG):
         last = blocks[lanes[b], 1]
         for t in range(waits[b], waits[b] + last - first[b]):
@@ -166,8 +229,13 @@ def path_log_probs(
 ) -> None:
     """``log_prob[s] = log P(states, symbols)`` of every sequence, from tables of logarithms."""
     for s in range(part[0], part[1]):
-        first = offsets[s]
+        first, last = offsets[s], offsets[s + 1]
         total = start[states[first]] + emit[symbols[first], states[first]]
-        for t in range(first + 1, offsets[s + 1]):
+        even = odd = 0.0  # two sums, so that one addition need not wait for the other
+        for t in range(first + 1, last - 1, 2):
+            even += trans[states[t - 1], states[t]] + emit[symbols[t], states[t]]
+            odd += trans[states[t], states[t + 1]] + emit[symbols[t + 1], states[t + 1]]
+        if (last - first) % 2 == 0:
+            t = last - 1
             total += trans[states[t - 1], states[t]] + emit[symbols[t], states[t]]
-        log_prob[s] = total
+        log_prob[s] = total + even + odd

@@ -8,7 +8,6 @@ import numpy as np
 
 from cohmm.kernels import viterbi as kernels
 from cohmm.kernels.compiled import Floats, Ints, Part
-from cohmm.kernels.simd import aligned_zeros
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.tiles import GANG
 from cohmm.model import joints
@@ -37,13 +36,14 @@ def viterbi(logs: Tables, symbols: Ints, offsets: Ints) -> tuple[Ints, Ints]:
     ends = cut.blocks[:, 1].copy()
     before = np.flatnonzero(cut.blocks[:, 3] >= 0)  # blocks with another behind them
     ends[before] += np.minimum(lengths // 2, cut.blocks[before + 1, 1] - cut.blocks[before + 1, 0])
-    space = joints.Space((int((ends - cut.blocks[:, 0]).max()) + 1, GANG, logs.width))
+    longest = int((ends - cut.blocks[:, 0]).max())
+    space = joints.Space((longest + 1, GANG, logs.width), fill=-np.inf)
 
     def blocks(gangs: Ints, first: int, stop: int) -> None:
         arrays = space.take()
         _score(
             logs, symbols, cut.blocks, gangs, (first, stop), given, found, lost, ends, known,
-            passed, states, arrays[0],
+            passed, states, arrays[0], joints.NONE,
         )  # fmt: skip
         space.give(arrays)
 
@@ -72,30 +72,25 @@ def _block_size(logs: Tables) -> int:
 def _warm_up(logs: Tables, symbols: Ints, cut: Cut, given: Floats) -> Ints:
     """Fill the scores ``given`` at the joints; returns how long the warm-ups were."""
 
-    def through(blocks: Ints, gangs: Ints, found: Floats) -> None:
+    space = joints.Space((2, GANG, logs.width), fill=-np.inf)
+
+    def through(blocks: Ints, gangs: Ints, part: Part) -> None:
         unused = np.empty(len(blocks), np.int64)
-        run(
-            lambda *part: _score(
-                logs, symbols, blocks, gangs, part, given, found, unused, blocks[:, 1].copy(),
-                unused, unused, np.empty(0, np.int32), aligned_zeros((2, GANG, logs.width)),
-            ),
-            split(len(gangs), joints.PARTS),
+        arrays = space.take()
+        _score(
+            logs, symbols, blocks, gangs, part, given, given, unused, blocks[:, 1].copy(), unused,
+            unused, np.empty(0, np.int32), arrays[0], cut.joints,
         )  # fmt: skip
+        space.give(arrays)
 
-    return joints.warm_up(cut, given, through, same=_same_scores)
-
-
-def _same_scores(a: Floats, b: Floats) -> Ints:
-    with np.errstate(invalid="ignore"):
-        close: Ints = np.all((a == b) | (abs(a - b) <= joints.TOLERANCE), axis=1)
-        return close
+    return joints.warm_up(cut, through)
 
 
 def _score(logs: Tables, symbols: Ints, blocks: Ints, gangs: Ints, part: Part, *rest: Any) -> None:
-    given, found, lost, ends, known, passed, states, rows = rest
+    given, found, lost, ends, known, passed, states, rows, borders = rest
     kernels.score_gangs(
         symbols, blocks, gangs, part, logs.start, logs.trans, logs.back, logs.emit, given, found,
-        lost, ends, known, passed, states, rows, 1.0,
+        lost, ends, known, passed, states, borders, joints.TOLERANCE, rows, np.ones(1),
     )  # fmt: skip
 
 

@@ -156,28 +156,27 @@ def _filter(
     filtered: Floats | None = None,
     last: Floats | None = None,
     faint: float = 0.0,
+    warm: Ints = joints.NONE,
 ) -> None:
     nothing = np.empty((0, tables.n_states))
     chain.filter_gangs(
         symbols, blocks, gangs, part, 0, tables.start, tables.trans, tables.emit, given, found,
         log_prob, lost, nothing if filtered is None else filtered,
-        nothing if last is None else last, faint, aligned_zeros((2, GANG, tables.width)),
+        nothing if last is None else last, faint, warm, joints.TOLERANCE,
+        aligned_zeros((2, GANG, tables.width)),
     )  # fmt: skip
 
 
 def _warm_forward(tables: Tables, symbols: Ints, cut: Cut) -> Floats:
     given = np.zeros((len(cut.joints), tables.width))
 
-    def through(blocks: Ints, gangs: Ints, found: Floats) -> None:
+    def through(blocks: Ints, gangs: Ints, part: Part) -> None:
         ignored, places = np.empty(len(blocks)), np.empty(len(blocks), np.int64)
-        run(
-            lambda *part: _filter(
-                tables, symbols, blocks, gangs, part, given, found, ignored, places
-            ),
-            split(len(gangs), joints.PARTS),
+        _filter(
+            tables, symbols, blocks, gangs, part, given, given, ignored, places, warm=cut.joints
         )
 
-    joints.warm_up(cut, given, through)
+    joints.warm_up(cut, through)
     return given
 
 
@@ -189,11 +188,12 @@ def _follow(
     part: Part,
     given: Floats,
     found: Floats,
+    warm: Ints = joints.NONE,
 ) -> None:
     nothing, unused = np.empty((0, tables.n_states)), np.empty(0)
     chain.filter_gangs(
         symbols, blocks, gangs, part, 1, tables.start, tables.back, tables.emit, given, found,
-        unused, np.empty(0, np.int64), nothing, nothing, 0.0,
+        unused, np.empty(0, np.int64), nothing, nothing, 0.0, warm, joints.TOLERANCE,
         aligned_zeros((2, GANG, tables.width)),
     )  # fmt: skip
 
@@ -201,13 +201,10 @@ def _follow(
 def _warm_backward(tables: Tables, symbols: Ints, cut: Cut) -> Floats:
     given = np.zeros((len(cut.joints), tables.width))
 
-    def through(blocks: Ints, gangs: Ints, found: Floats) -> None:
-        run(
-            lambda *part: _follow(tables, symbols, blocks, gangs, part, given, found),
-            split(len(gangs), joints.PARTS),
-        )
+    def through(blocks: Ints, gangs: Ints, part: Part) -> None:
+        _follow(tables, symbols, blocks, gangs, part, given, given, cut.joints)
 
-    joints.warm_up(cut, given, through, backward=True)
+    joints.warm_up(cut, through, backward=True)
     return given
 
 
@@ -225,8 +222,10 @@ def smooth(
     """Forward-backward over all sequences: posteriors (``keep``), expected counts (``count``).
 
     With ``best`` the most probable state of every symbol, which needs no posteriors in memory.
-    A sequence is counted as often as ``weights``, (S,), says.
+    ``count`` comes alone.  A sequence is counted as often as ``weights``, (S,), says.
     """
+    if count and (keep or best):
+        raise ValueError("expected counts and posteriors are two passes")
     weights = np.ones(len(offsets) - 1) if weights is None else weights
     result = _smooth_scaled(tables, symbols, offsets, weights, keep, count, best)
     if _in_logarithms.get():

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cohmm.kernels import chain_steps
-from cohmm.kernels.chain_steps import ENDS, SMALLEST, UNKNOWN
+from cohmm.kernels.chain_steps import ENDS, UNKNOWN
 from cohmm.kernels.compiled import Floats, Ints, Part
 from cohmm.kernels.simd import aligned_zeros
-from cohmm.kernels.threads import split
+from cohmm.kernels.threads import run, split
 from cohmm.kernels.tiles import GANG
 
 TOLERANCE = 1e-12
@@ -27,6 +27,7 @@ LONG_BLOCK = 16384
 SHORT_BLOCK = 2048  # two passes over it should find it in the cache
 SHORTEST_BLOCK = 1024  # shorter ones are not worth their warm-up
 PARTS = 64
+NONE = np.empty((0, 3), np.int64)  # joints, for a kernel that is not to warm up
 GANG_BYTES = 2**25  # of the rows of a gang that are kept, one gang per thread
 
 
@@ -97,66 +98,48 @@ def alone(block: int) -> Ints:
 class Space:
     """Arrays to work in, given out to threads and taken back."""
 
-    def __init__(self, *shapes: tuple[int, ...]):
+    def __init__(self, *shapes: tuple[int, ...], fill: float = 0.0):
         self.shapes = shapes
+        self.fill = fill
         self.free: list[list[Floats]] = []
 
     def take(self) -> list[Floats]:
-        """Arrays of the shapes, zeros when they are new."""
+        """Arrays of the shapes, all ``fill`` when they are new."""
         try:
             return self.free.pop()
         except IndexError:
-            return [aligned_zeros(shape) for shape in self.shapes]
+            arrays = [aligned_zeros(shape) for shape in self.shapes]
+            for array in arrays if self.fill else []:
+                array.fill(self.fill)
+            return arrays
 
     def give(self, arrays: list[Floats]) -> None:
         """Take arrays back."""
         self.free.append(arrays)
 
 
-def _same(a: Floats, b: Floats) -> Ints:
-    """Of rows of probabilities, where `chain_steps.differ` finds no difference."""
-    close: Ints = np.all(abs(a - b) <= TOLERANCE * np.maximum(a, b) + SMALLEST, axis=1)
-    return close
-
-
 def warm_up(
-    cut: Cut,
-    given: Floats,
-    through: Callable[[Ints, Ints, Floats], None],
-    *,
-    backward: bool = False,
-    same: Callable[[Floats, Floats], Ints] = _same,
+    cut: Cut, through: Callable[[Ints, Ints, Part], None], *, backward: bool = False
 ) -> Ints:
-    """Fill ``given`` for all joints; returns how far back each warm-up began.
+    """Find what is given at all joints; returns how far back each warm-up began.
 
     A chain forgets where it started.  Starting further and further back, the warm-up is doubled
     until two results agree, or until it meets the end of the sequence, where it is exact.
-    ``through(blocks, gangs, found)`` runs blocks and fills the rows of ``found``.
+    ``through(blocks, gangs, part)`` does that, from blocks of `WARM_UP` symbols on.
     """
-    lengths = np.zeros(len(cut.joints), np.int64)
-    pending = np.arange(len(cut.joints))
-    size, previous = WARM_UP, None
-    while len(pending):
-        border, begin, end = cut.joints[pending].T
-        row, none = np.arange(len(pending)), np.full(len(pending), ENDS)
-        if backward:
-            room = end - border
-            last = np.minimum(border + size, end)
-            blocks = np.column_stack([border, last, row, none, none])
-        else:
-            room = border - begin
-            first = np.maximum(border - size, begin)
-            left = np.where(first == begin, ENDS, UNKNOWN)
-            blocks = np.column_stack([first, border, left, row, none])
-        found = np.zeros((len(pending), given.shape[1]))
-        through(blocks, gangs_of(blocks), found)
-        given[pending] = found
-        lengths[pending] = size
-        done = (size >= room) | (size > room // 4)
-        if previous is not None:
-            done |= same(found, previous)
-        pending, previous = pending[~done], found[~done]
-        size *= 2
+    blocks = np.empty((len(cut.joints), 5), np.int64)
+    border, begin, end = cut.joints.T
+    if backward:
+        blocks[:, 0], blocks[:, 1] = border, np.minimum(border + WARM_UP, end)
+        blocks[:, 2], blocks[:, 3] = np.arange(len(blocks)), ENDS
+    else:
+        blocks[:, 0], blocks[:, 1] = np.maximum(border - WARM_UP, begin), border
+        blocks[:, 2] = np.where(blocks[:, 0] == begin, ENDS, UNKNOWN)
+        blocks[:, 3] = np.arange(len(blocks))
+    gangs = gangs_of(blocks)
+    if len(blocks):
+        run(lambda *part: through(blocks, gangs, part), split(len(gangs), PARTS))
+    lengths: Ints = blocks[:, 1] - blocks[:, 0]
     return lengths
 
 
@@ -168,6 +151,8 @@ def settle(
     differ: Callable[[Floats, Floats, float], bool] = chain_steps.differ,
 ) -> None:
     """Where what was given at a joint is not what was found, give that and run again, in order."""
+    if not differ(given.ravel(), found.ravel(), TOLERANCE):
+        return
     for joint in joints:
         if differ(given[joint], found[joint], TOLERANCE):
             given[joint] = found[joint]
