@@ -4,7 +4,7 @@
     python benchmarks/first_call.py --quick    # one estimator, one import
 
 Every row is a process of its own.  A new environment is one in which no kernel has been compiled:
-an empty folder for numba's cache.  Python's own bytecode is kept, as any installation keeps it.  CPU
+an empty folder for numba's cache.  Bytecode is kept, as any installation keeps it.  CPU
 seconds, and how many functions were compiled, and of them ours.
 """
 

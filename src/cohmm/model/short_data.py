@@ -14,7 +14,7 @@ from cohmm.model.passes import Forward, Smoothed, Sums, empty_counts, sum_counts
 from cohmm.model.tables import Tables
 
 LARGEST = 2**21
-"""Symbols times (states + 8) squared: a pass takes about a millisecond there, one over gangs half to all of that."""
+"""Symbols times (states + 8) squared: a pass then takes a millisecond; over gangs, .5 to 1."""
 
 
 def is_short(tables: Tables, symbols: Ints) -> bool:
