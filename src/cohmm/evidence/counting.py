@@ -217,12 +217,11 @@ def _sorted_pairs(data: Sequences, lag: int) -> _SortedPairs:
     )
     buckets = [keys[first:last] for first, last in pairwise(starts)]
 
-    def sort(bucket: np.ndarray, n_rows: int) -> int:
-        kernels.radix_sort(bucket, n_rows * n - 1, np.empty_like(bucket))
+    def sort(bucket: np.ndarray) -> int:
+        kernels.radix_sort(bucket, 0, np.empty_like(bucket))
         return kernels.count_distinct(bucket)
 
-    n_distinct = run(sort, list(zip(buckets, np.diff(rows).tolist(), strict=True)))
-    ends = np.concatenate([[0], np.cumsum(n_distinct)])
+    ends = np.concatenate([[0], np.cumsum(run(sort, [(bucket,) for bucket in buckets]))])
     return _SortedPairs(buckets, ends, rows, alone.sum(axis=0))
 
 

@@ -161,17 +161,21 @@ def _digit(key: Any, shift: int) -> Any:
 
 
 @kernel
-def radix_sort(keys: Ints, largest: int, space: Ints) -> None:
-    """``keys.sort()``, of whole numbers up to ``largest``; ``space`` is as long as they are.
+def radix_sort(keys: Ints, lowest: int, space: Ints) -> None:
+    """Sort whole numbers by their bits from ``lowest`` on; ``space`` is as long as ``keys``.
 
-    By `DIGIT` bits at a time, the lowest first.  Pairs that fit the cache need two or three passes,
-    and are sorted faster than by comparisons.
+    NumPy: ``keys[:] = keys[np.argsort(keys >> lowest, kind="stable")]``.  By `DIGIT` bits at a
+    time, the lowest first, but for those that all keys share.  Numbers that fit the cache are
+    sorted faster than by comparisons.
     """
     here, there, n_passes = keys, space, 0
     counts = np.empty(1 << DIGIT, np.int64)
-    for shift in range(0, 64, DIGIT):
-        if largest >> shift == 0:
-            break
+    different = np.uint64(0)
+    for i in range(len(keys)):
+        different |= np.uint64(keys[i] ^ keys[0])
+    for shift in range(lowest, 64, DIGIT):
+        if _digit(different, shift) == 0:
+            continue
         for digit in range(len(counts)):
             counts[digit] = 0
         for i in range(len(keys)):
