@@ -54,6 +54,11 @@ def _plain_numbers(array: pa.Array) -> Ints:
     return numbers[array.offset : array.offset + len(array)]
 
 
+def _arrow_numbers(numbers: Ints) -> pa.Array:
+    """``pa.array(numbers)``, of 64 bits each, and as little in need of pandas."""
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)])
+
+
 class Coder(ABC):
     """Gives every symbol a code, and always the same one."""
 
@@ -89,7 +94,7 @@ class Coder(ABC):
             places = places.fill_null(len(encoded.dictionary))
         indices = _plain_numbers(places)
         others = self._look_up(encoded.dictionary, codes)
-        array = encoded.dictionary.take(pa.array(others))
+        array = encoded.dictionary.take(_arrow_numbers(others))
         symbols = array.to_pylist()
         known: list[Any] = list(map(self._codes.get, symbols))
         for n in [n for n, code in enumerate(known) if code is None]:
