@@ -54,8 +54,16 @@ def _plain_numbers(array: pa.Array) -> Ints:
     return numbers[array.offset : array.offset + len(array)]
 
 
+def _are_valid(array: pa.Array) -> Ints:
+    """Where a new array is not null, as flags; without pandas, too."""
+    bits = array.buffers()[0]
+    if bits is None:
+        return np.ones(len(array), bool)
+    return np.unpackbits(np.frombuffer(bits, np.uint8), 0, len(array), "little").astype(bool)
+
+
 def _arrow_numbers(numbers: Ints) -> pa.Array:
-    """``pa.array(numbers)``, of 64 bits each, and as little in need of pandas."""
+    """``pa.array(numbers)``, of 64 bits each, without pandas, too."""
     return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)])
 
 
@@ -113,9 +121,9 @@ class Coder(ABC):
             self._kept = symbols[:0]
         if symbols.type != self._kept.type:
             return np.arange(len(symbols))
-        places = _plain_numbers(pc.index_in(symbols, self._kept).fill_null(-1))
-        found = places >= 0
-        codes[:-1][found] = self._kept_codes[places[found]]
+        places = pc.index_in(symbols, self._kept)
+        found = _are_valid(places)
+        codes[:-1][found] = self._kept_codes[_plain_numbers(places)[found]]
         return np.flatnonzero(~found)
 
     def _keep(self, symbols: pa.Array, codes: Ints) -> None:
