@@ -1,7 +1,11 @@
 """The pass over the non-zeros beside a hand-written AVX-512 loop, and a large fit.
 
     python benchmarks/sparse_pass.py           # GFlop/s for K = 20, 50, 100; N = 200,000 fit
+    python benchmarks/sparse_pass.py --passes  # without the fit
     python benchmarks/sparse_pass.py --quick
+
+One matrix has Zipf-like rows and columns, the other is that of the word pairs of Reuters as HTMM
+learns from them: near lags and far ones in one.
 
 The C loop (sparse_pass.c) is compiled here with gcc, where there is one and the processor has
 AVX-512.  It does the products alone; cohmm's pass also sums the log-likelihood, and sums in
@@ -27,20 +31,34 @@ import numpy as np
 from scipy import sparse
 
 from cohmm import Cooccurrence, PairwiseHMM
+from cohmm.datasets.data_files import MissingData
+from cohmm.datasets.reuters import reuters_documents
+from cohmm.evidence.document_pairs import count_documents
 from cohmm.kernels import tri_factor
 from cohmm.kernels.threads import run, threads
+from cohmm.learn.pairs.pair_evidence import PairEvidence
+from cohmm.learn.sparse_rows import SparseRows
+from cohmm.learn.topics.topic_lags import lag_shares
 from measure import peak_memory
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    quick = parser.parse_args().quick
+    parser.add_argument("--passes", action="store_true", help="single passes alone, no fit")
+    arguments = parser.parse_args()
+    quick = arguments.quick
     with threads(1):
-        pass_table(2_000 if quick else 20_000, 100_000 if quick else 4_200_000)
+        n, nnz = (2_000, 100_000) if quick else (20_000, 4_200_000)
+        pass_table("Zipf", *random_rows(n, nnz))
+        if not quick:
+            try:
+                pass_table("Reuters", *reuters_rows())
+            except MissingData as error:
+                print(f"Reuters is left out: {error}\n")
     if quick:
         fit_table(3_000, 100_000, 5)
-    else:
+    elif not arguments.passes:
         fit_table(200_000, 50_000_000, 50)
 
 
@@ -55,10 +73,19 @@ def random_rows(n: int, nnz: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray
     return indptr, (keys % n).astype(np.int32), rng.random(len(keys)).astype(np.float32)
 
 
-def pass_table(n: int, nnz: int) -> None:
-    indptr, columns, values = random_rows(n, nnz)
+def reuters_rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The pair law of all words of Reuters, rows divided by frequencies as in a fit."""
+    documents = reuters_documents()
+    shares = lag_shares("auto", documents)
+    law = PairEvidence.of(count_documents(documents, shares), shares, "summed", shares).laws[1]
+    rows = SparseRows.of(law.omega, 1 / law.frequency)
+    return rows.indptr, rows.columns, rows.values
+
+
+def pass_table(name: str, indptr: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
     by_hand = hand_written()
-    print(f"One pass, N={n:,}, {len(columns):,} non-zeros, one thread, CPU time\n")
+    n = len(indptr) - 1
+    print(f"One pass, {name}, N={n:,}, {len(columns):,} non-zeros, one thread, CPU time\n")
     print("| K | by hand, GFlop/s | cohmm, GFlop/s | cohmm / by hand |")
     print("|---:|---:|---:|---:|")
     rng = np.random.default_rng(1)

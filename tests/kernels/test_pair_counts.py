@@ -44,21 +44,29 @@ def test_count_dense(cut, lag, weighted):
     assert_all_symbols_are_counted(sequences, weights, table.sum(axis=1) + alone)
 
 
-@given(cut_data(), st.integers(1, 4), st.integers(0, 3))
-def test_buckets_filled_sorted_and_merged(cut, lag, shift):
+@given(cut_data(), st.integers(1, 4), st.integers(1, 9), st.integers(1, N))
+def test_buckets_filled_sorted_and_merged(cut, lag, most_pairs, most_rows):
     sequences, data, parts = cut
     matrix = oracles.pair_matrix(sequences, N, lag)
-    n_buckets = ((N - 1) >> shift) + 1
-    sizes = np.zeros((len(parts), n_buckets), np.int64)
+    row_sizes = np.zeros((len(parts), N), np.int64)
     alone = np.zeros(N, np.int64)
     for i, part in enumerate(parts):
-        pair_counts.count_buckets(data.symbols, data.offsets, part, lag, shift, sizes[i], alone)
+        pair_counts.count_rows(data.symbols, data.offsets, part, lag, row_sizes[i], alone)
+    np.testing.assert_array_equal(row_sizes.sum(axis=0), matrix.sum(axis=1))
     assert_all_symbols_are_counted(sequences, None, matrix.sum(axis=1) + alone)
+    bucket_of = np.empty(N, np.int32)
+    n_buckets = pair_counts.cut_rows(row_sizes.sum(axis=0), most_pairs, most_rows, bucket_of)
+    assert_rows_are_cut(bucket_of, n_buckets, row_sizes.sum(axis=0), most_pairs, most_rows)
+    rows_of = [np.flatnonzero(bucket_of == b) for b in range(n_buckets)]
+    first_row = np.array([rows[0] for rows in rows_of])
+    sizes = np.stack([row_sizes[:, rows].sum(axis=1) for rows in rows_of], axis=1)
     starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=0))])
     places = starts[:-1] + np.cumsum(sizes, axis=0) - sizes
     keys = np.full(starts[-1], 2**32 - 1, np.uint32)
     for i, part in enumerate(parts):
-        pair_counts.fill_buckets(data.symbols, data.offsets, part, lag, shift, N, places[i], keys)
+        pair_counts.fill_buckets(
+            data.symbols, data.offsets, part, lag, bucket_of, first_row, N, places[i], keys
+        )
     indices, found = [], []
     widths, totals = np.zeros(N, np.int64), np.zeros(N, np.int64)
     for b in range(n_buckets):
@@ -66,7 +74,7 @@ def test_buckets_filled_sorted_and_merged(cut, lag, shift):
         n = pair_counts.count_distinct(bucket)
         assert n == len(np.unique(bucket))
         columns, counts = np.empty(n, np.int32), np.empty(n, np.int64)
-        rows = slice(b << shift, (b + 1) << shift)
+        rows = slice(rows_of[b][0], rows_of[b][-1] + 1)
         pair_counts.merge_equal(bucket, N, columns, counts, widths[rows], totals[rows])
         indices += columns.tolist()
         found += counts.tolist()
@@ -74,6 +82,28 @@ def test_buckets_filled_sorted_and_merged(cut, lag, shift):
     np.testing.assert_array_equal(totals, matrix.sum(axis=1))
     np.testing.assert_array_equal(indices, np.nonzero(matrix)[1])
     np.testing.assert_array_equal(found, matrix[np.nonzero(matrix)])
+
+
+def assert_rows_are_cut(bucket_of, n_buckets, sizes, most_pairs, most_rows):
+    assert bucket_of[0] == 0
+    assert bucket_of[-1] == n_buckets - 1
+    assert set(np.diff(bucket_of)) <= {0, 1}
+    n_rows, n_pairs = np.bincount(bucket_of), np.bincount(bucket_of, sizes)
+    assert n_rows.max() <= most_rows
+    assert ((n_pairs <= most_pairs) | (n_rows == 1)).all()
+
+
+@given(
+    st.sampled_from([1, 7, 2**11, 2**32 - 1, 2**64 - 1]).flatmap(
+        lambda largest: st.lists(st.integers(0, largest), max_size=50)
+    ),
+    st.sampled_from([0, 3, 8, 40]),
+)
+def test_radix_sort(numbers, lowest):
+    kind = np.uint32 if max(numbers, default=0) < 2**32 else np.uint64
+    keys = np.array(numbers, kind)
+    pair_counts.radix_sort(keys, lowest, np.empty_like(keys))
+    assert keys.tolist() == sorted(numbers, key=lambda number: number >> lowest)
 
 
 @given(cut_data())

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm import HMM
-from cohmm.model import decoding, inference, joints
+from cohmm.model import decoding, inference, joints, short_data
 from cohmm.model.tables import probability_tables
 from tests import laws, oracles
 from tests.laws import close
@@ -48,6 +48,7 @@ class Route:
 @contextmanager
 def blocks_of(size: int, warm_up: int = 1) -> Iterator[Route]:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(short_data, "LARGEST", 0)
         patch.setattr(joints, "LONG_BLOCK", size)
         patch.setattr(joints, "SHORT_BLOCK", size)
         patch.setattr(joints, "WARM_UP", warm_up)

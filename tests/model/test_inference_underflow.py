@@ -9,6 +9,8 @@ from tests import laws, oracles
 from tests.laws import close
 from tests.strategies import random_model
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 TWO = np.kron(np.eye(2), [[0.9, 0.1], [0.2, 0.8]])  # two components that never meet
 # Symbols 0 and 1 by both, much rather by the first component; symbol 2 by the second alone.
 EMISSION = [[0.5, 0.5, 0], [0.6, 0.4, 0], [0.1, 0.2, 0.7], [0.2, 0.1, 0.7]]

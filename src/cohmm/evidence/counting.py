@@ -22,6 +22,8 @@ from cohmm.kernels.packed_rows import LARGEST_BYTE, pack_equal
 from cohmm.kernels.threads import n_threads, run, split
 
 LARGEST_KEY = 2**32 - 1
+BUCKET = 2**15  # pairs of a bucket: they are sorted in the cache
+MOST_BUCKETS = 512  # where there are more pairs, buckets are larger: each is written at its end
 WEIGHED_PARTS = 8  # sums of weights are made in this many parts, however many threads there are
 
 
@@ -168,7 +170,7 @@ def packed_counts(data: Sequences, lag: int) -> tuple[PackedRows, np.ndarray]:
 
 
 class _SortedPairs(NamedTuple):
-    """Pairs in buckets of ``1 << shift`` first symbols, each in order.
+    """Pairs in buckets of some first symbols, each in order.
 
     Within its bucket a pair (a, b) is the number (a - first) * N + b.
     """
@@ -176,51 +178,51 @@ class _SortedPairs(NamedTuple):
     buckets: list[np.ndarray]
     ends: Ints
     """Where the distinct pairs of each bucket begin and end."""
-    shift: int
+    rows: Ints
+    """Where its first symbols begin and end."""
     alone: Ints
     """How often each symbol occurs that begins no pair."""
 
     def tasks(self) -> list[tuple[np.ndarray, slice, slice]]:
         """Every bucket, with the places of its distinct pairs and of its rows."""
+        places = zip(pairwise(self.ends), pairwise(self.rows), strict=True)
         return [
-            (bucket, slice(*entries), slice(b << self.shift, (b + 1) << self.shift))
-            for b, (bucket, entries) in enumerate(
-                zip(self.buckets, pairwise(self.ends), strict=True)
-            )
+            (bucket, slice(*entries), slice(*rows))
+            for bucket, (entries, rows) in zip(self.buckets, places, strict=True)
         ]
 
 
 def _sorted_pairs(data: Sequences, lag: int) -> _SortedPairs:
-    """A bucket has as few rows as make a pair a 32-bit number, which NumPy sorts fast."""
+    """A bucket has few enough rows to make a pair a 32-bit number, and few pairs."""
     n, symbols, offsets = data.n_symbols, data.symbols, data.offsets
-    shift = (LARGEST_KEY // n).bit_length() - 1
-    n_buckets = ((n - 1) >> shift) + 1
     parts = split(len(symbols), min(n_threads(), max(1, len(symbols) // (4 * n))))
-    sizes = np.zeros((len(parts), n_buckets), np.int64)
-    alone = np.zeros((len(parts), n), np.int64)
+    sizes, alone = np.zeros((2, len(parts), n), np.int64)
     run(
-        lambda i, part: kernels.count_buckets(
-            symbols, offsets, part, lag, shift, sizes[i], alone[i]
-        ),
+        lambda i, part: kernels.count_rows(symbols, offsets, part, lag, sizes[i], alone[i]),
         list(enumerate(parts)),
     )
+    most = max(BUCKET, len(symbols) // MOST_BUCKETS)
+    bucket_of = np.empty(n, np.int32)
+    n_buckets = kernels.cut_rows(sizes.sum(axis=0), most, LARGEST_KEY // n, bucket_of)
+    rows = np.searchsorted(bucket_of, np.arange(n_buckets + 1))
+    sizes = np.add.reduceat(sizes, rows[:-1], axis=1)
     starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=0))])
     places = starts[:-1] + np.cumsum(sizes, axis=0) - sizes
     keys = np.empty(starts[-1], np.uint32)
     run(
         lambda i, part: kernels.fill_buckets(
-            symbols, offsets, part, lag, shift, n, places[i], keys
+            symbols, offsets, part, lag, bucket_of, rows, n, places[i], keys
         ),
         list(enumerate(parts)),
     )
     buckets = [keys[first:last] for first, last in pairwise(starts)]
 
     def sort(bucket: np.ndarray) -> int:
-        bucket.sort()
+        kernels.radix_sort(bucket, 0, np.empty_like(bucket))
         return kernels.count_distinct(bucket)
 
     ends = np.concatenate([[0], np.cumsum(run(sort, [(bucket,) for bucket in buckets]))])
-    return _SortedPairs(buckets, ends, shift, alone.sum(axis=0))
+    return _SortedPairs(buckets, ends, rows, alone.sum(axis=0))
 
 
 def _weighed_pairs(

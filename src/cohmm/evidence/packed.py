@@ -13,7 +13,8 @@ from scipy import sparse
 
 from cohmm.evidence.temporary import DiskArray
 from cohmm.kernels.compiled import Ints
-from cohmm.kernels.packed_rows import LARGEST_BYTE, entry_keys, sum_keys
+from cohmm.kernels.packed_rows import BYTE, LARGEST_BYTE, entry_keys, sum_keys
+from cohmm.kernels.pair_counts import radix_sort
 from cohmm.kernels.threads import n_threads, run
 
 ENTRY = 5  # bytes
@@ -139,7 +140,9 @@ def added(
                 places.rows[here], keys, large_keys, large_counts,
             )  # fmt: skip
             keys = keys[:n]
-            keys.sort()
+            radix_sort(
+                keys, int(BYTE), np.empty_like(keys)
+            )  # stable: large counts keep their order
             large_counts = large_counts[np.argsort(large_keys[:m], kind="stable")]
             columns, small = np.empty(n, np.int32), np.empty(n, np.uint8)
             # A sum is large where a part of it is, or where two or more small counts meet.

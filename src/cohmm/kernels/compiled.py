@@ -25,7 +25,8 @@ Whole = int | np.int64
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_COMMON = {"nogil": True, "cache": True, "error_model": "numpy"}
+# Nothing calls kernels from C: the way in would take a tenth of the time to compile.
+_COMMON = {"nogil": True, "cache": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def kernel(function: F) -> F:

@@ -12,6 +12,8 @@ import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints, Part, kernel
 
+DIGIT = 11  # bits: so many counts fit the nearest cache
+
 
 @kernel
 def sequence_at(offsets: Ints, place: int) -> int:
@@ -82,10 +84,10 @@ def _count_rest(
 
 
 @kernel
-def count_buckets(
-    symbols: Ints, offsets: Ints, part: Part, lag: int, shift: int, sizes: Ints, alone: Ints
+def count_rows(
+    symbols: Ints, offsets: Ints, part: Part, lag: int, sizes: Ints, alone: Ints
 ) -> None:
-    """``sizes[a >> shift] += 1`` for every pair that starts in ``part``; ``alone`` as above."""
+    """``sizes[a] += 1`` for every pair (a, b) that starts in ``part``; ``alone`` as above."""
     s = sequence_at(offsets, part[0])
     t = part[0]
     while t < part[1]:
@@ -94,7 +96,7 @@ def count_buckets(
         while t < stop:
             if symbols[t] >= 0:
                 if symbols[t + lag] >= 0:
-                    sizes[symbols[t] >> shift] += 1
+                    sizes[symbols[t]] += 1
                 else:
                     alone[symbols[t]] += 1
             t += 1
@@ -103,17 +105,36 @@ def count_buckets(
 
 
 @kernel
+def cut_rows(sizes: Ints, most_pairs: int, most_rows: int, bucket_of: Ints) -> int:
+    """Contiguous rows in buckets, ``bucket_of`` (N,); returns how many buckets there are.
+
+    A bucket has at most ``most_pairs``, ``sizes`` (N,) being those of each row, but for a row that
+    has more by itself; and at most ``most_rows``.
+    """
+    bucket, n_rows, n_pairs = 0, 0, 0
+    for row in range(len(sizes)):
+        if n_rows == most_rows or (n_rows and n_pairs + sizes[row] > most_pairs):
+            bucket += 1
+            n_rows = n_pairs = 0
+        bucket_of[row] = bucket
+        n_rows += 1
+        n_pairs += sizes[row]
+    return bucket + 1
+
+
+@kernel
 def fill_buckets(
     symbols: Ints,
     offsets: Ints,
     part: Part,
     lag: int,
-    shift: int,
+    bucket_of: Ints,
+    first_row: Ints,
     n_symbols: int,
     place: Ints,
     keys: Ints,
 ) -> None:
-    """Write every pair (a, b) that starts in ``part`` behind ``place[a >> shift]``.
+    """Write every pair (a, b) that starts in ``part`` behind ``place[bucket_of[a]]``.
 
     Within its bucket a pair is the number (a - first) * N + b, which 32 bits must hold.
     """
@@ -125,13 +146,53 @@ def fill_buckets(
         while t < stop:
             a, b = symbols[t], symbols[t + lag]
             if a >= 0 and b >= 0:
-                bucket = a >> shift
-                row = np.uint32(a - (bucket << shift))
+                bucket = bucket_of[a]
+                row = np.uint32(a - first_row[bucket])
                 keys[place[bucket]] = row * np.uint32(n_symbols) + np.uint32(b)
                 place[bucket] += 1
             t += 1
         t = min(end, part[1])
         s += 1
+
+
+@kernel
+def _digit(key: Any, shift: int) -> Any:
+    return (np.uint64(key) >> np.uint64(shift)) & np.uint64((1 << DIGIT) - 1)
+
+
+@kernel
+def radix_sort(keys: Ints, lowest: int, space: Ints) -> None:
+    """Sort whole numbers by their bits from ``lowest`` on; ``space`` is as long as ``keys``.
+
+    NumPy: ``keys[:] = keys[np.argsort(keys >> lowest, kind="stable")]``.  By `DIGIT` bits at a
+    time, the lowest first, but for those that all keys share.  Numbers that fit the cache are
+    sorted faster than by comparisons.
+    """
+    here, there, n_passes = keys, space, 0
+    counts = np.empty(1 << DIGIT, np.int64)
+    different = np.uint64(0)
+    for i in range(len(keys)):
+        different |= np.uint64(keys[i] ^ keys[0])
+    for shift in range(lowest, 64, DIGIT):
+        if _digit(different, shift) == 0:
+            continue
+        for digit in range(len(counts)):
+            counts[digit] = 0
+        for i in range(len(keys)):
+            counts[_digit(here[i], shift)] += 1
+        place = 0
+        for digit in range(len(counts)):
+            n = counts[digit]
+            counts[digit] = place
+            place += n
+        for i in range(len(keys)):
+            digit = _digit(here[i], shift)
+            there[counts[digit]] = here[i]
+            counts[digit] += 1
+        here, there = there, here
+        n_passes += 1
+    for i in range(len(keys) if n_passes % 2 else 0):
+        keys[i] = space[i]
 
 
 @kernel

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +22,10 @@ from cohmm.kernels.compiled import Floats, Ints, Part
 from cohmm.kernels.simd import aligned_zeros
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.tiles import GANG
-from cohmm.model import joints
+from cohmm.model import joints, short_data
 from cohmm.model.joints import Cut
+from cohmm.model.passes import Counts as Counts
+from cohmm.model.passes import Forward, Smoothed, empty_counts, sum_counts
 from cohmm.model.tables import Tables, log_tables
 
 GROUPS = 8  # independent sets of expected counts
@@ -45,33 +46,6 @@ def in_logarithms(wanted: bool = True) -> Iterator[None]:
         _in_logarithms.reset(before)
 
 
-class Counts(NamedTuple):
-    """Expected counts: starts (K,), transitions (K, K), emissions (K, N) without the missing."""
-
-    starts: Floats
-    transitions: Floats
-    emissions: Floats
-
-
-class Forward(NamedTuple):
-    """What a forward pass gives; ``lost`` is the first impossible place of a sequence or -1."""
-
-    log_prob: Floats
-    lost: Ints
-    filtered: Floats | None
-    last: Floats
-
-
-class Smoothed(NamedTuple):
-    """What a forward-backward pass gives."""
-
-    log_prob: Floats
-    lost: Ints
-    posterior: Floats | None
-    counts: Counts | None
-    best: Ints | None
-
-
 def _pick(symbols: Ints, offsets: Ints, which: Ints) -> tuple[Ints, Ints]:
     """The symbols and offsets of some of the sequences."""
     picked = np.concatenate([symbols[offsets[s] : offsets[s + 1]] for s in which])
@@ -85,6 +59,26 @@ def forward(
     tables: Tables, symbols: Ints, offsets: Ints, *, keep: bool = False, logs: Tables | None = None
 ) -> Forward:
     """Filter all sequences; memory does not grow with their length unless ``keep``."""
+    if short_data.is_short(tables, symbols) and not keep:
+        totals, places, filtered, last = short_data.forward(tables, symbols, offsets)
+    else:
+        totals, places, filtered, last = _forward_scaled(tables, symbols, offsets, keep)
+    for s in np.flatnonzero(places >= (-1 if _in_logarithms.get() else 0)):
+        logs = logs or log_tables(tables)
+        piece = symbols[offsets[s] : offsets[s + 1]]
+        ahead, totals[s], place = _log_forward(logs, piece, keep)
+        places[s] = place if place < 0 else place + offsets[s]
+        if place >= 0:
+            continue
+        rows = _normalised(ahead)
+        last[s] = rows[-1]
+        if filtered is not None:
+            filtered[offsets[s] : offsets[s + 1]] = rows
+    return Forward(totals, places, filtered, last)
+
+
+def _forward_scaled(tables: Tables, symbols: Ints, offsets: Ints, keep: bool) -> Forward:
+    """The scaled recursion, ``lost`` where a sequence has to be repeated in logarithms."""
     n = len(offsets) - 1
     cut = Cut.of(offsets, joints.LONG_BLOCK)
     given = _warm_forward(tables, symbols, cut)
@@ -108,25 +102,12 @@ def forward(
     )
 
     totals, places = cut.by_sequence(log_prob, lost, n)
-    hard = places >= (-1 if _in_logarithms.get() else 0)
     faded = np.unique(cut.blocks[lost == chain.FADED, 4])
-    faded = faded[~hard[faded]]
-    if keep:  # what is negligible in the end may have mattered on the way
-        hard[faded] = True
-    elif len(faded):
+    faded = faded[places[faded] < 0]
+    if not keep and len(faded):  # kept, what is negligible in the end may matter on the way
         picked = _pick(symbols, offsets, faded)
-        hard[faded] = _smooth_scaled(tables, *picked, np.ones(len(faded))).lost >= 0
-    for s in np.flatnonzero(hard):
-        logs = logs or log_tables(tables)
-        piece = symbols[offsets[s] : offsets[s + 1]]
-        ahead, totals[s], place = _log_forward(logs, piece, keep)
-        places[s] = place if place < 0 else place + offsets[s]
-        if place >= 0:
-            continue
-        rows = _normalised(ahead)
-        last[s] = rows[-1]
-        if filtered is not None:
-            filtered[offsets[s] : offsets[s + 1]] = rows
+        faded = faded[_smooth_scaled(tables, *picked, np.ones(len(faded))).lost >= 0]
+    places[faded] = offsets[faded]
     return Forward(totals, places, filtered, last)
 
 
@@ -245,6 +226,8 @@ def _smooth_scaled(
     count: bool = False,
     best: bool = False,
 ) -> Smoothed:
+    if short_data.is_short(tables, symbols):
+        return short_data.smooth(tables, symbols, offsets, weights, keep, count, best)
     n = len(offsets) - 1
     cut = Cut.of(offsets, joints.short_block(tables.width))
     ahead = _warm_forward(tables, symbols, cut)
@@ -281,7 +264,7 @@ def _smooth_scaled(
     right_of = cut.right_of
     parts = split(len(cut.gangs), _n_groups(tables) if count else joints.PARTS)
     for final in (False, True):
-        groups = [_empty_counts(tables, count) for _ in parts]
+        groups = [empty_counts(tables, count) for _ in parts]
         run(blocks, [(group, *part) for group, part in enumerate(parts)])
         if final or not (_any_differ(ahead, ahead_found) or _any_differ(behind, behind_found)):
             break
@@ -300,7 +283,7 @@ def _smooth_scaled(
             lambda j: backward_block(joints.alone(right_of[j] - 1), 0, 1),
         )
     totals, places = cut.by_sequence(log_prob, lost, n)
-    counts = _sum_counts(tables, groups) if count else None
+    counts = sum_counts(tables, groups) if count else None
     return Smoothed(totals, places, posterior if keep else None, counts, states if best else None)
 
 
@@ -310,25 +293,6 @@ def _any_differ(given: Floats, found: Floats) -> bool:
 
 def _n_groups(tables: Tables) -> int:
     return max(1, min(GROUPS, GROUP_BYTES // tables.emit.nbytes))
-
-
-def _empty_counts(tables: Tables, count: bool = True) -> tuple[Floats, Floats, Floats]:
-    n, width = len(tables.emit) if count else 0, tables.width
-    return np.zeros(width), aligned_zeros((width, width)), aligned_zeros((n, width))
-
-
-def _sum_counts(tables: Tables, groups: list[tuple[Floats, Floats, Floats]]) -> Counts:
-    starts, transitions, emissions = groups[0]
-    for group in groups[1:]:
-        starts += group[0]
-        transitions += group[1]
-        emissions += group[2]
-    k = tables.n_states
-    return Counts(
-        starts[:k].copy(),
-        transitions[:k, :k] * tables.trans[:, :k],
-        np.ascontiguousarray(emissions[:-1, :k].T),
-    )
 
 
 def _smooth_with_logs(
@@ -345,7 +309,7 @@ def _smooth_with_logs(
     hard = places >= 0
     if count:
         if hard.all():
-            counts = _sum_counts(tables, [_empty_counts(tables)])
+            counts = sum_counts(tables, [empty_counts(tables)])
         else:
             rest = _pick(symbols, offsets, np.flatnonzero(~hard))
             counts = _smooth_scaled(tables, *rest, weights[~hard], count=True).counts

@@ -22,6 +22,7 @@ from cohmm.kernels.compiled import Ints
 
 Symbol = str | int | float
 
+MOST_KEPT = 2**16  # symbols whose codes are looked up without Python; frequent ones come first
 WHOLE = re.compile(r"(-?)(?=[0-9])0*([0-9]*)(\.0*)?")
 
 
@@ -53,11 +54,26 @@ def _plain_numbers(array: pa.Array) -> Ints:
     return numbers[array.offset : array.offset + len(array)]
 
 
+def _are_valid(array: pa.Array) -> Ints:
+    """Where a new array is not null, as flags; without pandas, too."""
+    bits = array.buffers()[0]
+    if bits is None:
+        return np.ones(len(array), bool)
+    return np.unpackbits(np.frombuffer(bits, np.uint8), 0, len(array), "little").astype(bool)
+
+
+def _arrow_numbers(numbers: Ints) -> pa.Array:
+    """``pa.array(numbers)``, of 64 bits each, without pandas, too."""
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)])
+
+
 class Coder(ABC):
     """Gives every symbol a code, and always the same one."""
 
     def __init__(self) -> None:
         self._codes: dict[Symbol, int] = {"": MISSING}
+        self._kept: pa.Array | None = None
+        self._kept_codes = np.empty(0, np.int32)
 
     @property
     @abstractmethod
@@ -76,8 +92,8 @@ class Coder(ABC):
     def encode(self, chunk: Chunk, source: Source) -> Ints:
         """The codes of the symbols of a chunk.
 
-        Only distinct symbols are looked at one by one, in the order in which they appear; so
-        the first that is wrong is also the first in the file.
+        Only distinct symbols that are new are looked at one by one, in the order in which they
+        appear; so the first that is wrong is also the first in the file.
         """
         encoded = chunk.symbols.dictionary_encode()
         codes = np.full(len(encoded.dictionary) + 1, MISSING, np.int32)
@@ -85,16 +101,37 @@ class Coder(ABC):
         if places.null_count:
             places = places.fill_null(len(encoded.dictionary))
         indices = _plain_numbers(places)
-        symbols = encoded.dictionary.to_pylist()
+        others = self._look_up(encoded.dictionary, codes)
+        array = encoded.dictionary.take(_arrow_numbers(others))
+        symbols = array.to_pylist()
         known: list[Any] = list(map(self._codes.get, symbols))
-        for index in [index for index, code in enumerate(known) if code is None]:
+        for n in [n for n, code in enumerate(known) if code is None]:
             try:
-                known[index] = self._code_of(symbols[index])
+                known[n] = self._code_of(symbols[n])
             except ValueError as error:
-                row = int(chunk.rows[np.argmax(indices == index)])
+                row = int(chunk.rows[np.argmax(indices == others[n])])
                 raise ValueError(f"{place(source, row)}: {error}") from None
-        codes[:-1] = np.fromiter(known, np.int32, len(known))
+        codes[others] = known
+        self._keep(array, codes[others])
         return codes[indices]
+
+    def _look_up(self, symbols: pa.Array, codes: Ints) -> Ints:
+        """Fill in the codes of symbols that are kept; the places of all others."""
+        if self._kept is None:
+            self._kept = symbols[:0]
+        if symbols.type != self._kept.type:
+            return np.arange(len(symbols))
+        places = pc.index_in(symbols, self._kept)
+        found = _are_valid(places)
+        codes[:-1][found] = self._kept_codes[_plain_numbers(places)[found]]
+        return np.flatnonzero(~found)
+
+    def _keep(self, symbols: pa.Array, codes: Ints) -> None:
+        """Symbols that have been given codes, as long as there is room for them."""
+        room = MOST_KEPT - len(self._kept_codes)
+        if self._kept is not None and symbols.type == self._kept.type and room > 0:
+            self._kept = pa.concat_arrays([self._kept, symbols[:room]])
+            self._kept_codes = np.concatenate([self._kept_codes, codes[:room]])
 
     def _code_of(self, symbol: Symbol) -> int:
         if symbol not in self._codes:

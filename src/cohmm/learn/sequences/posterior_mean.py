@@ -48,7 +48,8 @@ def posterior_mean(model: HMM, data: Sequences, prior: PseudoCounts) -> HMM:
     rng = np.random.default_rng(0)
     seen, codes = _by_appearance(data.symbols)
     start, transmat, emission = tables(model)
-    at = [start, transmat, np.ascontiguousarray(emission[:, seen])]
+    # Copies: for tables that are read-only, as a model's are, the kernel would be compiled anew.
+    at = [start.copy(), transmat.copy(), np.ascontiguousarray(emission[:, seen])]
     before = [np.broadcast_to(p, t.shape) for p, t in zip(prior, tables(model), strict=True)]
     before[2] = before[2][:, seen]
     firsts = data.offsets[:-1][data.lengths > 0]
