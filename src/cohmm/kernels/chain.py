@@ -40,12 +40,12 @@ LINE = 16  # symbols in a cache line
 def line_up(blocks: Ints, gang: Ints, least: Whole, first: Ints, waits: Ints) -> Whole:
     """Where each block of a gang begins, and how many steps it waits; returns all steps."""
     n = 0
-    for b in range(GANG):
+    for b in range(len(waits)):
         block = gang[b] if gang[b] >= 0 else gang[0]
         first[b] = blocks[block, 0]
         waits[b] = -(blocks[block, 1] - first[b])
         n = max(n, -waits[b])
-    for b in range(GANG):
+    for b in range(len(waits)):
         waits[b] += n + least
     return n + least
 
@@ -59,7 +59,7 @@ def look_up(
 
     That of nothing while it waits, and from step n on.
     """
-    for b in range(GANG):
+    for b in range(len(waits)):
         unseen = min(max(waits[b] - begin, 0), end - begin)
         for k in range(unseen):
             index[b, at + k] = missing
@@ -88,7 +88,7 @@ def _observe_watchfully(
 ) -> bool:  # fmt: skip
     """The rest of a step from predicted rows; ``faded`` where a possible state is too faint."""
     low = False
-    for b in range(GANG):
+    for b in range(len(seen)):
         total = 0.0
         n_faint = 0
         for k in range(n_states):
@@ -102,7 +102,7 @@ def _observe_watchfully(
         totals[b] = total
         low |= not (total >= LOWEST_TOTAL and product[b] * total >= LOWEST_PRODUCT)
     if not low:
-        for b in range(GANG):
+        for b in range(len(seen)):
             scales[b] = 1.0 / totals[b]
             product[b] *= totals[b]
     return low
@@ -114,7 +114,7 @@ def _rescale(
     scales: Floats, product: Floats, log_prob: Floats, lost: Ints,
 ) -> None:  # fmt: skip
     """After a step that came out low: take logarithms, and bring faint rows back to one."""
-    for b in range(GANG):
+    for b in range(len(totals)):
         total = totals[b]
         scales[b] = 1.0
         if not total >= SMALLEST:
@@ -170,11 +170,11 @@ def run_gang(
     """
     n_states = trans.shape[0]
     missing = len(emit) - 1
-    seen, place = np.full(GANG, missing), np.full(GANG, missing)
-    faded = np.zeros(GANG, np.int64)
-    totals, product, before = np.ones(GANG), np.ones(GANG), np.ones(GANG)
+    seen, place = np.full(len(waits), missing), np.full(len(waits), missing)
+    faded = np.zeros(len(waits), np.int64)
+    totals, product, before = np.ones(len(waits)), np.ones(len(waits)), np.ones(len(waits))
     latest = 0
-    for b in range(GANG):
+    for b in range(len(waits)):
         scales[b] = 1.0
         log_prob[b] = 0.0
         lost[b] = -1
@@ -192,7 +192,7 @@ def run_gang(
             look_up(symbols, first, direction, waits, t, end, n, missing, index, at)
         if t <= latest or faint > 0.0 or len(out):  # there is something to do between the steps
             until = at + 1
-        for b in range(GANG if t <= latest else 0):
+        for b in range(len(waits) if t <= latest else 0):
             if t == waits[b] and not observed[b]:
                 faded[b] = 0
                 scales[b] = product[b] = 1.0
@@ -200,7 +200,7 @@ def run_gang(
                 for k in range(n_states):
                     rows[here, b, k] = initial[b, k]
         if faint > 0.0:  # predict first, and see what becomes of each state
-            for b in range(GANG):
+            for b in range(len(waits)):
                 seen[b] = index[b, at]
                 index[b, at] = missing
                 before[b] = product[b]
@@ -212,18 +212,18 @@ def run_gang(
         here = (here + abs(done)) % len(rows)
         step = min(t, len(factors) - 1)
         if faint > 0.0:
-            for b in range(GANG):
+            for b in range(len(waits)):
                 product[b] = before[b]
             low = _observe_watchfully(
                 rows, here, emit, seen, n_states, scales, totals, product, faint, faded
             )
         if low:
-            for b in range(GANG):
+            for b in range(len(waits)):
                 place[b] = first[b] + direction * (t - waits[b])
             _rescale(
                 rows, here, n_states, place, totals, factors, step, scales, product, log_prob, lost
             )
-        for b in range(GANG if t <= latest else 0):
+        for b in range(len(waits) if t <= latest else 0):
             if t == waits[b] and observed[b]:  # instead of what the step made of nothing
                 total = 0.0
                 faded[b] = 0
@@ -243,12 +243,12 @@ def run_gang(
                     rows[here, b, k] = rows[here, b, k] / total if lost[b] < 0 else 1.0 / n_states
                 factors[step, b] = 1.0 / total
         if len(out):
-            for b in range(GANG):
+            for b in range(len(waits)):
                 if t >= waits[b]:
                     for k in range(n_states):
                         out[first[b] + t - waits[b], k] = rows[here, b, k] * scales[b]
         t += 1
-    for b in range(GANG):
+    for b in range(len(waits)):
         log_prob[b] += np.log(product[b])
         if lost[b] >= 0:
             log_prob[b] = -np.inf
@@ -262,7 +262,7 @@ def enter_forward(
 ) -> None:
     """What the blocks of a gang begin with, for `run_gang`."""
     n_states = initial.shape[1]
-    for b in range(GANG):
+    for b in range(len(observed)):
         observed[b] = 1
         left = blocks[gang[b] if gang[b] >= 0 else gang[0], 2]
         if left >= 0:
@@ -279,7 +279,7 @@ def enter_backward(
     blocks: Ints, gang: Ints, backward: Floats, initial: Floats, observed: Ints, first: Ints
 ) -> None:
     """What they end with, for `run_gang` in reverse, and their last symbols as the first."""
-    for b in range(GANG):
+    for b in range(len(observed)):
         observed[b] = 1
         block = gang[b] if gang[b] >= 0 else gang[0]
         first[b] = blocks[block, 1] - 1
@@ -324,17 +324,17 @@ def filter_gangs(
     Where ``joints`` are given, the blocks are their warm-ups, which are doubled (in ``blocks``)
     until what is found at each joint agrees with what was found before, to ``tolerance``.
     """
-    n_states = trans.shape[0]
+    n_states, size = trans.shape[0], gangs.shape[1]  # not GANG: loops would be unrolled
     first, waits, observed, places = (
-        np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
-        np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
+        np.zeros(size, np.int64), np.zeros(size, np.int64),
+        np.zeros(size, np.int64), np.zeros(size, np.int64),
     )  # fmt: skip
-    initial = np.zeros((GANG, n_states))
-    scales, log_probs = np.zeros(GANG), np.zeros(GANG)
-    factors, index = np.ones((1, GANG)), np.zeros((GANG, CHUNK), np.int64)  # not wanted
-    agree, previous = np.zeros(GANG, np.int64), np.zeros((GANG, n_states))
+    initial = np.zeros((size, n_states))
+    scales, log_probs = np.zeros(size), np.zeros(size)
+    factors, index = np.ones((1, size)), np.zeros((size, CHUNK), np.int64)  # not wanted
+    agree, previous = np.zeros(size, np.int64), np.zeros((size, n_states))
     for g in range(part[0], part[1]):
-        for b in range(GANG):
+        for b in range(size):
             previous[b, 0] = -1.0  # nothing agrees with that
         while True:
             n = line_up(blocks, gangs[g], np.int64(0), first, waits)
@@ -347,7 +347,7 @@ def filter_gangs(
                 emit, rows, factors, index, scales, log_probs, places, out, faint,
             )  # fmt: skip
             at = (n + backward) % len(rows)
-            for b in range(GANG):
+            for b in range(size):
                 block = gangs[g, b]
                 if block < 0:
                     continue

@@ -26,7 +26,7 @@ def _find_lost(
     back: Floats, rows: Floats, place: Whole, after: Whole, gang: Ints, blocks: Ints, lost: Ints
 ) -> None:
     """After a step back that came out too large: the blocks in which it did."""
-    for b in range(GANG):
+    for b in range(len(gang)):
         for k in range(back.shape[0]):
             value = 0.0
             for i in range(back.shape[0]):
@@ -67,7 +67,7 @@ def _keep(
     best: Ints,
 ) -> None:  # fmt: skip
     """Write the posteriors of a step, or their most probable states."""
-    for b in range(GANG):
+    for b in range(len(waits)):
         if t < waits[b] or gang[b] < 0:
             continue
         place = first[b] + t - waits[b]
@@ -119,21 +119,21 @@ def smooth_gangs(
     Space to work in: ``filtered`` (longest block + 2, `GANG`, W), ``rows``
     (`STRETCH` + 1, `GANG`, W), ``gamma`` (`GANG`, W).
     """
-    n_states = trans.shape[0]
+    n_states, size = trans.shape[0], gangs.shape[1]  # not GANG: loops would be unrolled
     missing = len(emit) - 1
     count, keep = len(emissions) > 0, len(out) > 0 or len(best) > 0
     first, waits, observed, places, quiet = (
-        np.zeros(GANG, np.int64), np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
-        np.zeros(GANG, np.int64), np.zeros(GANG, np.int64),
+        np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64),
+        np.zeros(size, np.int64), np.zeros(size, np.int64),
     )  # fmt: skip
-    index = np.zeros((GANG, len(filtered) + CHUNK), np.int64)
+    index = np.zeros((size, len(filtered) + CHUNK), np.int64)
     into = np.zeros(index.shape, np.int64)
-    for b in range(GANG):
+    for b in range(size):
         for step in range(into.shape[1]):
             into[b, step] = b
-    initial = np.zeros((GANG, n_states))
-    scales, log_probs = np.zeros(GANG), np.zeros(GANG)
-    factors = np.ones((len(filtered), GANG))
+    initial = np.zeros((size, n_states))
+    scales, log_probs = np.zeros(size), np.zeros(size)
+    factors = np.ones((len(filtered), size))
     unwanted = np.zeros((0, n_states))
     sums = emissions if count else gamma
     for g in range(part[0], part[1]):
@@ -146,7 +146,7 @@ def smooth_gangs(
         )  # fmt: skip
         latest = 0
         silent = False
-        for b in range(GANG):
+        for b in range(size):
             latest = max(latest, waits[b])
             quiet[b] = 0
             block = gang[b]
@@ -177,20 +177,20 @@ def smooth_gangs(
             into = index
         if count and silent:  # what is not wanted goes to the row of the missing
             into = index.copy()
-            for b in range(GANG):
+            for b in range(size):
                 for step in range(n if quiet[b] else 0):
                     into[b, step] = missing
         top = n  # the steps [bottom, top) are in rows[0 : top - bottom]
         while top > 0:
             bottom = max(top - STRETCH, 0)
             if top < n:
-                for b in range(GANG):
+                for b in range(size):
                     for k in range(n_states):
                         rows[top - bottom, b, k] = rows[0, b, k]
             t: Whole = top - 1
             while t >= bottom:
                 if keep:
-                    for b in range(GANG):
+                    for b in range(size):
                         for k in range(n_states):
                             gamma[b, k] = 0.0
                 if t < n - 1:
@@ -204,7 +204,7 @@ def smooth_gangs(
                         at = t - bottom
                         _find_lost(back, rows, at + 1, at, gang, blocks, lost)
                 else:
-                    for b in range(GANG):
+                    for b in range(size):
                         at = t - bottom
                         for k in range(n_states):
                             value = initial[b, k]
@@ -214,7 +214,7 @@ def smooth_gangs(
                     _keep(gamma, gang, first, waits, t, n_states, out, best)
                 if t <= latest:
                     at = t - bottom
-                    for b in range(GANG):
+                    for b in range(size):
                         if gang[b] < 0:
                             continue
                         left = blocks[gang[b], 2]
@@ -227,11 +227,11 @@ def smooth_gangs(
                             _leave(rows, at, b, left, n_states, backward_out)
                 t -= 1
             if count:
-                for b in range(GANG if silent else 0):
+                for b in range(size if silent else 0):
                     if quiet[b]:
                         _hide(rows, top - bottom, b, n_states, gamma)
                 add_outer_products(filtered, bottom, rows, top - bottom, n_states, transitions)
-                for b in range(GANG if silent else 0):
+                for b in range(size if silent else 0):
                     if quiet[b]:
                         for k in range(n_states):
                             rows[0, b, k] = gamma[b, k]
