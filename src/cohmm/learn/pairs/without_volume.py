@@ -5,13 +5,16 @@ that the zeros of M choose, all that it adds is a bias.  From the estimate with 
 
     maximise    sum_lag w_lag sum Omega_lag log(M diag(pi) A^lag M'),    pi = pi A
 
-by `cohmm.learn.sequences.ascent`, where emissions with zeros are preferred (`zeros`).
+by `cohmm.learn.sequences.ascent`; then `spike_and_slab` says which emissions are zero.  Where there
+are too many parameters for that, or it ends where the pairs are not explained, the climb goes on
+with a preference for zeros (`zeros`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +25,8 @@ from cohmm.learn.finish import prevalence_of
 from cohmm.learn.pairs.min_volume import EXACT, expected_paths
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.pair_fit import PairFit, as_hmm
-from cohmm.learn.pairs.pair_law import PairLaw, Point
+from cohmm.learn.pairs.pair_law import DensePairs, PairLaw, Point
+from cohmm.learn.pairs.spike_and_slab import posterior
 from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
 from cohmm.learn.sequences.likelihood import Expected, StationaryLikelihood
 from cohmm.learn.sequences.square_roots import n_windows
@@ -37,6 +41,8 @@ TOL = 1e-3
 WORTHWHILE = 4e7  # distinct pairs times K: about a minute of one core
 MOST_NOISE = 0.4  # of an average emission
 VERTEX = 2.0  # times the K (K - 1) zeros that a change of basis gives any M
+MOST_PARAMETERS = 4000  # whose covariance takes a second, some twenty times
+MOST_LOST = 1.0  # nats per parameter: half of one is what a zero may cost that is right
 STANDARD_ERRORS = 2.24  # of an emission in a known state, where the prior ends to prefer zeros
 
 
@@ -107,19 +113,47 @@ def without_volume(
         prior=Prior(),
         windows=_sampler(evidence.laws[min(evidence.laws)], n_windows(n_parameters(model)), rng),
     )
-    zeros = zeros_preferred(sparsity, model, evidence.n_pairs, STANDARD_ERRORS)
     # Zeros that are preferred too early are the wrong ones.
     first = ascend(plain, opened(model), passes=PASSES, max_iter=MAX_ITER // 2, tol=TOL)
-    sparse = plain._replace(prior=Prior(emissions=zeros))
-    climbed = ascend(sparse, first.model, passes=PASSES, max_iter=MAX_ITER, tol=TOL)
-    a = climbed.model.transmat
-    point = Point(climbed.model.emissionprob.T, prevalence_of(climbed.model)[:, None] * a)
+    second = _posterior(first.model, evidence, plain) or _sparse(first.model, plain, sparsity)
+    a = second.model.transmat
+    point = Point(second.model.emissionprob.T, prevalence_of(second.model)[:, None] * a)
     return replace(
         fit,
         model=as_hmm(point, evidence, smoothing),
-        converged=fit.converged and climbed.converged,
-        passes_without_volume=first.n_iter + climbed.n_iter,
+        converged=fit.converged and second.converged,
+        passes_without_volume=first.n_iter + second.n_iter,
     )
+
+
+class _Second(NamedTuple):
+    """What came after the plain climb."""
+
+    model: HMM
+    converged: bool
+    n_iter: int
+
+
+def _posterior(model: HMM, evidence: PairEvidence, target: Target) -> _Second | None:
+    """By Bayes, if the curvature is not too large a matrix, and if pairs are explained as well."""
+    laws = {lag: law for lag, law in evidence.laws.items() if isinstance(law, DensePairs)}
+    size = n_parameters(model)
+    if len(laws) < len(evidence.laws) or size > MOST_PARAMETERS:
+        return None
+    try:
+        second = _Second(*posterior(model, laws, evidence.weights, evidence.n_pairs))
+    except np.linalg.LinAlgError:
+        return None
+    fits = [target.likelihood.expected(each).log_likelihood for each in (model, second.model)]
+    return second if target.units * (fits[0] - fits[1]) < MOST_LOST * size else None
+
+
+def _sparse(model: HMM, target: Target, sparsity: float) -> _Second:
+    """By a climb with a preference for zeros."""
+    zeros = zeros_preferred(sparsity, model, target.units, STANDARD_ERRORS)
+    sparse = target._replace(prior=Prior(emissions=zeros))
+    climbed = ascend(sparse, model, passes=PASSES, max_iter=MAX_ITER, tol=TOL)
+    return _Second(climbed.model, climbed.converged, climbed.n_iter)
 
 
 def _sampler(law: PairLaw, n: int, rng: np.random.Generator) -> Callable[[], Ints]:
