@@ -94,3 +94,22 @@ def test_exact_laws_and_large_ones_are_left_alone(monkeypatch: pytest.MonkeyPatc
     assert pairwise(counts, 4, random_state=0).pairs.passes_without_volume > 0
     monkeypatch.setattr("cohmm.learn.pairs.without_volume.WORTHWHILE", 20 * 20 * 4 - 1)
     assert pairwise(counts, 4, random_state=0).pairs.passes_without_volume == 0
+
+
+def test_the_posterior_is_closer_than_the_climb_and_is_not_trusted_blindly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    by_bayes, by_climb = [], []
+    for seed in (1, 2, 3):
+        truth = random_hmm(30, 4, 0.7, random_state=seed)
+        counts = count_pairs(truth.sample(300_000, random_state=seed)[0])
+        fit = min_volume(counts, 4, random_state=0)
+        evidence = PairEvidence.of(counts)
+        by_bayes.append(without_volume(fit, evidence, **OPTIONS).model.distance(truth))
+        with monkeypatch.context() as patch:
+            patch.setattr("cohmm.learn.pairs.without_volume.MOST_PARAMETERS", 0)
+            climbed = without_volume(fit, evidence, **OPTIONS).model
+        by_climb.append(climbed.distance(truth))
+    assert (np.mean(by_bayes, axis=0) < np.mean(by_climb, axis=0)).all()
+    monkeypatch.setattr("cohmm.learn.pairs.without_volume.MOST_MOVED", 0.0)
+    assert without_volume(fit, evidence, **OPTIONS).model == climbed

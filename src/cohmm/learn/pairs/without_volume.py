@@ -5,9 +5,9 @@ that the zeros of M choose, all that it adds is a bias.  From the estimate with 
 
     maximise    sum_lag w_lag sum Omega_lag log(M diag(pi) A^lag M'),    pi = pi A
 
-by `cohmm.learn.sequences.ascent`; then `spike_and_slab` says which emissions are zero.  Where there
-are too many parameters for that, or it ends where the pairs are not explained, the climb goes on
-with a preference for zeros (`zeros`).
+by `cohmm.learn.sequences.ascent`, at first as it is, and then with a preference for emissions with
+zeros (`zeros`).  From there `spike_and_slab` says which of them are zeros, unless there are too
+many parameters, or it does not settle nearby.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WORTHWHILE = 4e7  # distinct pairs times K: about a minute of one core
 MOST_NOISE = 0.4  # of an average emission
 VERTEX = 2.0  # times the K (K - 1) zeros that a change of basis gives any M
 MOST_PARAMETERS = 4000  # whose covariance takes a second, some twenty times
-MOST_LOST = 1.0  # nats per parameter: half of one is what a zero may cost that is right
+MOST_MOVED = 0.2  # total variation: the likelihood is quadratic near where the climb ended
 STANDARD_ERRORS = 2.24  # of an emission in a known state, where the prior ends to prefer zeros
 
 
@@ -113,9 +113,13 @@ def without_volume(
         prior=Prior(),
         windows=_sampler(evidence.laws[min(evidence.laws)], n_windows(n_parameters(model)), rng),
     )
+    zeros = zeros_preferred(sparsity, model, evidence.n_pairs, STANDARD_ERRORS)
     # Zeros that are preferred too early are the wrong ones.
     first = ascend(plain, opened(model), passes=PASSES, max_iter=MAX_ITER // 2, tol=TOL)
-    second = _posterior(first.model, evidence, plain) or _sparse(first.model, plain, sparsity)
+    sparse = plain._replace(prior=Prior(emissions=zeros))
+    climbed = ascend(sparse, first.model, passes=PASSES, max_iter=MAX_ITER, tol=TOL)
+    second = _Estimate(climbed.model, climbed.converged, climbed.n_iter)
+    second = _posterior(second, evidence, zeros.floor) or second
     a = second.model.transmat
     point = Point(second.model.emissionprob.T, prevalence_of(second.model)[:, None] * a)
     return replace(
@@ -126,34 +130,31 @@ def without_volume(
     )
 
 
-class _Second(NamedTuple):
-    """What came after the plain climb."""
+class _Estimate(NamedTuple):
+    """Where a step led."""
 
     model: HMM
     converged: bool
     n_iter: int
 
 
-def _posterior(model: HMM, evidence: PairEvidence, target: Target) -> _Second | None:
-    """By Bayes, if the curvature is not too large a matrix, and if pairs are explained as well."""
+def _posterior(climbed: _Estimate, evidence: PairEvidence, floor: float) -> _Estimate | None:
+    """By Bayes; None if the curvature is too large a matrix, or the answer cannot be trusted.
+
+    Where it went astray (4 of 35 models with N=20, K=4 and 1e6 pairs), it had not settled.
+    """
     laws = {lag: law for lag, law in evidence.laws.items() if isinstance(law, DensePairs)}
-    size = n_parameters(model)
-    if len(laws) < len(evidence.laws) or size > MOST_PARAMETERS:
+    if len(laws) < len(evidence.laws) or n_parameters(climbed.model) > MOST_PARAMETERS:
         return None
     try:
-        second = _Second(*posterior(model, laws, evidence.weights, evidence.n_pairs))
+        model, settled, steps = posterior(
+            climbed.model, laws, evidence.weights, evidence.n_pairs, floor
+        )
     except np.linalg.LinAlgError:
         return None
-    fits = [target.likelihood.expected(each).log_likelihood for each in (model, second.model)]
-    return second if target.units * (fits[0] - fits[1]) < MOST_LOST * size else None
-
-
-def _sparse(model: HMM, target: Target, sparsity: float) -> _Second:
-    """By a climb with a preference for zeros."""
-    zeros = zeros_preferred(sparsity, model, target.units, STANDARD_ERRORS)
-    sparse = target._replace(prior=Prior(emissions=zeros))
-    climbed = ascend(sparse, model, passes=PASSES, max_iter=MAX_ITER, tol=TOL)
-    return _Second(climbed.model, climbed.converged, climbed.n_iter)
+    if not settled or max(model.distance(climbed.model)) > MOST_MOVED:
+        return None
+    return _Estimate(model, climbed.converged, climbed.n_iter + steps)
 
 
 def _sampler(law: PairLaw, n: int, rng: np.random.Generator) -> Callable[[], Ints]:
