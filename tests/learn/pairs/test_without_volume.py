@@ -112,5 +112,8 @@ def test_the_posterior_is_closer_than_the_climb_and_is_not_trusted_blindly(
             climbed = without_volume(fit, evidence, **OPTIONS).model
         by_climb.append(climbed.distance(truth))
     assert (np.mean(by_bayes, axis=0) < np.mean(by_climb, axis=0)).all()
+    lags = PairEvidence.of(count_pairs(truth.sample(50_000, random_state=0)[0], lags=(1, 2)))
+    several = without_volume(fit, lags, **OPTIONS).model
     monkeypatch.setattr("cohmm.learn.pairs.without_volume.MOST_MOVED", 0.0)
+    assert without_volume(fit, lags, **OPTIONS).model == several
     assert without_volume(fit, evidence, **OPTIONS).model == climbed

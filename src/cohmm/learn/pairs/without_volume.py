@@ -6,8 +6,8 @@ that the zeros of M choose, all that it adds is a bias.  From the estimate with 
     maximise    sum_lag w_lag sum Omega_lag log(M diag(pi) A^lag M'),    pi = pi A
 
 by `cohmm.learn.sequences.ascent`, at first as it is, and then with a preference for emissions with
-zeros (`zeros`).  From there `spike_and_slab` says which of them are zeros, unless there are too
-many parameters, or it does not settle nearby.
+zeros (`zeros`).  From there `spike_and_slab` says which of them are zeros, where there is one lag,
+unless there are too many parameters, or it does not settle nearby.
 """
 
 from __future__ import annotations
@@ -141,10 +141,12 @@ class _Estimate(NamedTuple):
 def _posterior(climbed: _Estimate, evidence: PairEvidence, floor: float) -> _Estimate | None:
     """By Bayes; None if the curvature is too large a matrix, or the answer cannot be trusted.
 
-    Where it went astray (4 of 35 models with N=20, K=4 and 1e6 pairs), it had not settled.
+    Where it went astray (4 of 35 models with N=20, K=4 and 1e6 pairs), it had not settled.  Weights
+    of lags sum to one, so that what several lags say together is more than the curvature has: small
+    emissions are then taken for zeros.
     """
     laws = {lag: law for lag, law in evidence.laws.items() if isinstance(law, DensePairs)}
-    if len(laws) < len(evidence.laws) or n_parameters(climbed.model) > MOST_PARAMETERS:
+    if not len(laws) == len(evidence.laws) == 1 or n_parameters(climbed.model) > MOST_PARAMETERS:
         return None
     try:
         model, settled, steps = posterior(
