@@ -77,11 +77,12 @@ def test_labels_starts_and_lonely_symbols_are_as_with_the_term() -> None:
 def test_the_recipe_does_so_if_zeros_show(zeros: float, shown: bool, lags: tuple[int, ...]) -> None:
     truth = random_hmm(20, 4, zeros, stay=0.2, random_state=2)
     counts = count_pairs(truth.sample(500_000, random_state=2)[0], lags=lags)
-    fit = pairwise(counts, 4, random_state=0)
-    term = min_volume(counts, 4, random_state=0)
+    options = {"max_iter": 500, "random_state": 0}
+    fit = pairwise(counts, 4, **options)
+    term = min_volume(counts, 4, **options)
     assert (fit.pairs.passes_without_volume > 0) is shown
     assert (fit.model == term.model) is not shown
-    assert pairwise(counts, 4, sparsity=0.0, random_state=0).model == term.model
+    assert pairwise(counts, 4, sparsity=0.0, **options).model == term.model
     if shown:
         assert fit.model.distance(truth).emission < term.model.distance(truth).emission
 
@@ -94,3 +95,25 @@ def test_exact_laws_and_large_ones_are_left_alone(monkeypatch: pytest.MonkeyPatc
     assert pairwise(counts, 4, random_state=0).pairs.passes_without_volume > 0
     monkeypatch.setattr("cohmm.learn.pairs.without_volume.WORTHWHILE", 20 * 20 * 4 - 1)
     assert pairwise(counts, 4, random_state=0).pairs.passes_without_volume == 0
+
+
+def test_the_posterior_is_closer_than_the_climb_and_is_not_trusted_blindly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    by_bayes, by_climb = [], []
+    for seed in (1, 2):
+        truth = random_hmm(30, 4, 0.7, random_state=seed)
+        counts = count_pairs(truth.sample(300_000, random_state=seed)[0])
+        fit = min_volume(counts, 4, random_state=0)
+        evidence = PairEvidence.of(counts)
+        by_bayes.append(without_volume(fit, evidence, **OPTIONS).model.distance(truth))
+        with monkeypatch.context() as patch:
+            patch.setattr("cohmm.learn.pairs.without_volume.MOST_PARAMETERS", 0)
+            climbed = without_volume(fit, evidence, **OPTIONS).model
+        by_climb.append(climbed.distance(truth))
+    assert (np.mean(by_bayes, axis=0) < np.mean(by_climb, axis=0)).all()
+    lags = PairEvidence.of(count_pairs(truth.sample(50_000, random_state=0)[0], lags=(1, 2)))
+    several = without_volume(fit, lags, **OPTIONS).model
+    monkeypatch.setattr("cohmm.learn.pairs.without_volume.MOST_MOVED", 0.0)
+    assert without_volume(fit, lags, **OPTIONS).model == several
+    assert without_volume(fit, evidence, **OPTIONS).model == climbed
