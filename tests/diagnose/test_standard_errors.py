@@ -143,7 +143,7 @@ def test_states_below_the_noise_are_said() -> None:
     X = truth.sample(5_000, random_state=0)[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = PairwiseHMM(8, n_features=30, random_state=0).fit(X)
+        model = PairwiseHMM(8, n_features=30, refine=False, random_state=0).fit(X)
     shown = model.pair_fit_.spectrum.n_detectable
     assert shown < 8
     note = f"the pairs show {shown} of 8 states"
