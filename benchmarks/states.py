@@ -2,6 +2,7 @@
 
     python benchmarks/states.py                      # "auto": minutes
     python benchmarks/states.py --select             # and `select` on the 54 chains: ten minutes
+    python benchmarks/states.py --select --symbols 50
     python benchmarks/states.py --first-seed 100     # other chains
     python benchmarks/states.py --quick
 
@@ -67,6 +68,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=4, help="fast-mixing chains of each length")
     parser.add_argument("--independent", type=int, default=200, help="sets of independent symbols")
     parser.add_argument("--longest", type=float, default=1e7, help="leave out longer chains")
+    parser.add_argument("--symbols", type=int, help="only chains of so many symbols, 16 or 50")
     parser.add_argument("--select", action="store_true", help="on the 54 chains")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -77,7 +79,7 @@ def main() -> None:
     chains = [
         Chain(*size, kind, stay, length, first + number)
         for number, (size, length, kind, stay) in enumerate(product(*kinds))
-        if length <= arguments.longest
+        if length <= arguments.longest and arguments.symbols in (None, size[0])
     ]
     with threads(1):
         many_chains(chains, arguments.select or arguments.quick)

@@ -7,7 +7,7 @@ from cohmm import Sequences, count_pairs, select
 from cohmm.datasets.synthetic import separable_hmm
 from cohmm.datasets.synthetic_topics import sample_htmm
 from cohmm.diagnose.held_out import grouped
-from cohmm.diagnose.selection import Candidate, _n_parameters, recommend
+from cohmm.diagnose.selection import Candidate, _n_parameters, _splits, recommend
 from cohmm.diagnose.topic_selection import select_topics
 
 
@@ -46,10 +46,11 @@ def test_the_table(found):
 def test_upward_from_what_the_pairs_show(truth):
     heard = []
     data = truth.sample(6_000, random_state=1)[0]
-    found = select(data, stability=False, n_symbols=8, random_state=0, callback=heard.append)
+    options = {"stability": False, "folds": 1, "n_symbols": 8, "random_state": 0}
+    found = select(data, callback=heard.append, **options)
     assert heard[0] == found.detectable
     assert heard == [one.n_components for one in found.candidates]
-    assert heard == list(range(heard[0], heard[-1] + 1))
+    assert heard == list(range(heard[0], found.best + 3))  # two beyond the best
     assert found.recommended == 3
     assert np.isnan(found.candidates[0].stability)
 
@@ -90,6 +91,15 @@ def test_every_symbol_is_held_out_once(folds):
             assert len(group) == len(test)
             total += len(test.symbols)
         assert total == len(data.symbols)
+
+
+def test_the_more_data_the_fewer_folds():
+    symbols = np.arange(300_000, dtype=np.int32) % 7
+    for n, times in ((1_000, 5), (20_000, 5), (100_000, 2), (300_000, 1)):
+        assert len(_splits(grouped(Sequences.of(symbols[:n])), None, n)) == times
+    many = grouped(Sequences.of(symbols[:10_000], [100] * 100))
+    assert len(_splits(many, None, 10_000)) == 1
+    assert len(_splits(many, 3, 10_000)) == 3
 
 
 def test_blocks_are_joined_and_sequences_are_not_cut():

@@ -137,6 +137,22 @@ def test_intervals_hold_the_estimate_and_grow_with_the_level(long: np.ndarray) -
             assert (wide.high[i] <= 1).all()
 
 
+def test_states_below_the_noise_are_said() -> None:
+    """Where pairs do not show all states, intervals are not to be relied on."""
+    truth = random_hmm(30, 8, random_state=0)
+    X = truth.sample(5_000, random_state=0)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PairwiseHMM(8, n_features=30, refine=False, random_state=0).fit(X)
+    shown = model.pair_fit_.spectrum.n_detectable
+    assert shown < 8
+    note = f"the pairs show {shown} of 8 states"
+    assert model.standard_errors().notes[-1].startswith(note)
+    assert model.standard_errors(X).notes[-1].startswith(note)
+    model.transmat_ = model.transmat_.copy()  # set by hand: nothing was found in these pairs
+    assert not any(text.startswith("the pairs") for text in model.standard_errors(X).notes)
+
+
 def test_zeros_have_intervals_on_one_side(long: np.ndarray) -> None:
     for errors in every_kind(long)[:3]:
         low, high = errors.interval()

@@ -52,6 +52,17 @@ def test_top_words_lie_in_their_intervals(sample: TopicSample, fit: HTMMFit) -> 
     assert 0.02 < np.median(of_top(halves)) < 0.2
 
 
+def test_the_share_that_keeps_its_topic_lies_in_its_interval() -> None:
+    """It is estimated too large, by more than it varies: the bias is part of the error."""
+    sample = sample_htmm(1000, n_components=10, n_words=1000, random_state=7)
+    fit = htmm(sample.documents, 10, random_state=0)
+    stays = 0.8 + 0.2 * (1 + 0.3) / (1 + 10 * 0.3)  # E p^2 / E p of Dirichlet's law
+    low, high = (table.transitions for table in topic_errors(fit, sample.documents).interval(0.9))
+    assert fit.transitions.diagonal().mean() > stays + 0.005
+    assert ((low.diagonal() <= stays) & (stays <= high.diagonal())).mean() >= 0.8
+    assert (high - low).max() < 0.1
+
+
 def test_weights_are_no_further_documents(sample: TopicSample, fit: HTMMFit) -> None:
     """A weight of two for each says nothing new; without half of them, less is known."""
     plain = topic_errors(fit, sample.documents, n_groups=10)

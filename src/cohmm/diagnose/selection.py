@@ -1,8 +1,9 @@
 """How many states: candidates side by side on data that is held out, and a recommendation.
 
 1. The spectrum of the pairs says how many states stand out from the noise: the first candidate.
-2. Each candidate is learned from a part of the data, and the rest is scored.
-3. One state more is tried until one gains less than a standard error.
+2. Each candidate is learned from a part of the data, and the rest is scored.  A prior draws states
+   together that little data tells apart, so that one too many costs less than one too few.
+3. One state more is tried until the best is two behind.
 4. Recommended is the smallest candidate that the best does not beat by more than one standard
    error of their difference, group by group of the data.
 
@@ -23,19 +24,23 @@ from cohmm.data.sequences import Sequences
 from cohmm.diagnose.held_out import Groups, grouped
 from cohmm.evidence.counting import as_lags, pair_counts
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.options import check_whole, is_whole
 from cohmm.learn.pairs.min_volume import min_volume
-from cohmm.learn.pairs.pair_evidence import PairEvidence
-from cohmm.learn.recipe import pairwise
+from cohmm.learn.pairs.pair_evidence import PairEvidence, n_in_pairs
+from cohmm.learn.recipe import PairwiseFit, pairwise
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import frame
 from cohmm.model.matching import match_rows, total_variation
 
 FOLDS = 5
-SHORT = 5_000  # symbols: of shorter data all folds are held out in turn, of longer one
+# Up to how many symbols so many of the folds are held out in turn; of more data one is.  Of many
+# sequences a fit takes longer, since it looks for a start.
+OF_BLOCKS, OF_SEQUENCES = ((20_000, 5), (200_000, 2)), ((5_000, 5),)
 MOST_MORE = 12  # states beyond those of the spectrum
+PATIENCE = 2  # states beyond the best so far
+SMOOTHING = 1.0  # pseudo-observations of each symbol in each state, unless others are asked for
 LEAST_COUNT = 1.0  # expected: a parameter that is rarer counts as zero
 STABLE = 0.25  # total variation
 
@@ -164,8 +169,9 @@ def select(
     lags : several, optional
         Distances at which pairs are counted.
     folds : int, optional
-        Parts that are held out in turn; default: 5, and of more than 5,000 symbols one fifth is
-        held out once.  1: the same for any length.
+        Parts that are held out in turn; default: 5, of which 2 are held out if there are more than
+        20,000 symbols, and 1 of more than 200,000, or of 5,000 in fifty sequences or more.  1: one
+        fifth is held out once.
     stability : bool
         Whether to learn from both halves of the data as well.
     random_state : int
@@ -173,7 +179,7 @@ def select(
     callback : function of a number of states, optional
         Called before each candidate is learned.
     **options
-        Others of `cohmm.learn.pairwise`, such as ``refine`` or ``n_init``.
+        Others of `cohmm.learn.pairwise`, such as ``refine`` or ``n_init``; ``smoothing`` is 1.
 
     >>> from cohmm.datasets.synthetic import separable_hmm
     >>> truth = separable_hmm(10, 3, stay=.5, random_state=0)
@@ -186,15 +192,12 @@ def select(
     data = Sequences.of(X, lengths, n_symbols=n_symbols, vocabulary=vocabulary)
     wanted = as_lags(lags)
     parts = grouped(data, random_state)
-    if folds is None:
-        folds = FOLDS if len(data.symbols) <= SHORT else 1
-    check_whole(folds=folds)
-    if folds > parts.n:
-        raise ValueError(f"folds must be {parts.n}, the groups of this data, at most, not {folds}")
+    splits = _splits(parts, folds, len(data.symbols))
     counts = pair_counts(data, wanted)
     evidence = PairEvidence.of(counts)
     detectable = evidence.spectrum().n_detectable
-    judge = _Judge(data, parts, wanted, folds, stability, random_state, options)
+    options = {"smoothing": SMOOTHING, **options}
+    judge = _Judge(parts, splits, wanted, stability, random_state, options)
     judged: dict[int, _Judged] = {}
 
     def try_one(k: int) -> None:
@@ -206,12 +209,11 @@ def select(
         for k in candidates_of(n_components):
             try_one(k)
     else:
-        most = min(detectable + MOST_MORE, len(evidence.seen))
-        try_one(detectable)
-        for k in range(detectable + 1, most + 1):
+        best = detectable
+        for k in range(detectable, min(detectable + MOST_MORE, len(evidence.seen)) + 1):
             try_one(k)
-            ahead, error = judge.difference(judged[k].scores, judged[k - 1].scores)
-            if ahead <= error:
+            best = max(best, k, key=lambda one: judged[one].scores.sum())
+            if k - best >= PATIENCE:
                 break
     return _selection(judged, judge, detectable, parts)
 
@@ -225,6 +227,18 @@ def candidates_of(given: Iterable[int]) -> list[int]:
     if not numbers:
         raise ValueError("n_components is empty: give some numbers of states")
     return sorted({int(number) for number in numbers})
+
+
+def _splits(parts: Groups, folds: int | None, n: int) -> list[tuple[Sequences, Sequences, Ints]]:
+    """What to learn from, what is held out, and the groups of the latter's pieces, time by time."""
+    if folds is None:
+        rule = OF_BLOCKS if parts.blocks else OF_SEQUENCES
+        times = next((times for most, times in rule if n <= most), 1)
+        return [parts.split(fold, FOLDS) for fold in range(times)]
+    check_whole(folds=folds)
+    if folds > parts.n:
+        raise ValueError(f"folds must be {parts.n}, the groups of this data, at most, not {folds}")
+    return [parts.split(fold, FOLDS if folds == 1 else folds) for fold in range(folds)]
 
 
 class _Judged(NamedTuple):
@@ -241,18 +255,15 @@ class _Judge:
 
     def __init__(
         self,
-        data: Sequences,
         parts: Groups,
+        splits: list[tuple[Sequences, Sequences, Ints]],
         lags: list[int],
-        folds: int,
         stability: bool,
         random_state: int,
         options: dict[str, Any],
     ):
         self.lags, self.seed, self.options = lags, random_state, options
-        self.n_groups = parts.n
-        splits = [parts.split(fold, FOLDS if folds == 1 else folds) for fold in range(folds)]
-        self.splits = [(train, test, group) for train, test, group in splits]
+        self.n_groups, self.splits, self.blocks = parts.n, splits, parts.blocks
         self.sizes = np.zeros(parts.n)
         for _, test, group in self.splits:
             np.add.at(self.sizes, np.repeat(group, test.lengths), test.symbols >= 0)
@@ -264,13 +275,25 @@ class _Judge:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for train, test, group in self.splits:
-                fit = pairwise(train, k, lags=self.lags, random_state=self.seed, **self.options)
+                fit = self._learned(train, k)
                 np.add.at(scores, group, fit.model.log_likelihoods(test))
                 if not n_parameters:
                     n_parameters = _n_parameters(fit.model, len(train.symbols))
                     likelihood = fit.model.log_likelihood(train)
                     bic = -2 * likelihood + n_parameters * np.log(len(train.symbols))
             return _Judged(scores, float(bic), n_parameters, self._stability(k))
+
+    def _learned(self, train: Sequences, k: int) -> PairwiseFit:
+        """A few long sequences begin at their pairs, and no random start is tried beside them.
+
+        Of little data one that fits better need not predict better, and takes its time.
+        """
+        options = {"lags": self.lags, "random_state": self.seed, **self.options}
+        if self.blocks and not {"start", "known"} & set(options):
+            counts = pair_counts(train, self.lags)
+            if k <= n_in_pairs(counts):
+                options["start"] = min_volume(counts, k, random_state=self.seed).model
+        return pairwise(train, k, **options)
 
     def _stability(self, k: int) -> float:
         if not self.halves or k == 1:

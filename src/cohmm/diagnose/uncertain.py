@@ -5,8 +5,9 @@ it may be as large as the likelihood lets it be,
 
     g x + h x^2 / 2 = z^2 / 2,     g = - slope,   h = information
 
-An estimate z standard errors from zero at most may be zero in truth.  If all of those were, others
-would lie elsewhere: an interval is the union of both (*united*).
+An estimate that is 1.645 standard errors from zero at most may be zero in truth.  If all of those
+were, others would lie elsewhere: an interval is the union of both (*united*).  Which those are does
+not depend on the level that is asked for, so that a higher level has the wider interval.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from cohmm.kernels.compiled import Floats, Ints
 
 RIDGE = 1e-9  # of the largest eigenvalue: below is rounding
 TINY = 1e-300
+MAY_BE_ZERO = 1.645  # standard errors, as of 90 %
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +79,9 @@ class Uncertain:
         low, high = self.estimate.copy(), self.estimate.copy()
         p = self.estimate[self.free]
         error = np.sqrt(np.maximum(self.covariance.diagonal(), 0.0))
-        half = z * np.hypot(error, self.bias)
-        low[self.free], high[self.free] = p - half, p + half
-        at_zero = p < half
+        whole = np.hypot(error, self.bias)
+        low[self.free], high[self.free] = p - z * whole, p + z * whole
+        at_zero = p < MAY_BE_ZERO * whole
         if at_zero.any() and not at_zero.all():
             middle, narrow = self._given_zeros(at_zero)
             half = z * np.hypot(narrow, self.bias)[~at_zero]

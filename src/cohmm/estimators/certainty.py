@@ -13,6 +13,7 @@ from cohmm.diagnose.refits import refit
 from cohmm.diagnose.standard_errors import StandardErrors
 from cohmm.distributed.partitions import Partitions
 from cohmm.evidence.counting import count_pairs
+from cohmm.learn.pairs.pair_fit import PairFit
 from cohmm.learn.second_step import SMOOTHING
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.hmm import HMM
@@ -20,6 +21,10 @@ from cohmm.model.hmm import HMM
 NOTHING = (
     "these parameters were set by hand: there is nothing to estimate errors from; fit, or give the "
     "data that they are from, {}X, lengths)"
+)
+BELOW_THE_NOISE = (
+    "the pairs show {} of {} states: errors hold where states were found near the truth, and those "
+    "beyond may be other states altogether, off by far more"
 )
 
 
@@ -59,7 +64,14 @@ class Certainty:
         counts = getattr(self, "counts_", None)
         if X is not None and kept.pairs is not None and counts is not None:
             counts = count_pairs(self._data(X, lengths), lags=counts.lags)
-        return kept.standard_errors(counts)
+        errors = kept.standard_errors(counts)
+        pairs, k = getattr(self, "pair_fit_", None), kept.model.n_components
+        if not (self._learned_here() and isinstance(pairs, PairFit)):
+            return errors
+        shown = pairs.spectrum.n_detectable
+        if shown >= k:
+            return errors
+        return replace(errors, notes=(*errors.notes, BELOW_THE_NOISE.format(shown, k)))
 
     def bootstrap(
         self,
