@@ -50,7 +50,8 @@ demo: $(CORE)
 	@$(BIN)/cohmm demo
 
 test: lint browser java
-	$(BIN)/python -m pytest -n auto
+	@# One process per core, so one thread of BLAS in each.
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 # A browser for the tests of the report: Debian's own, where it may be installed.
 browser:

@@ -28,7 +28,6 @@ import numpy as np
 from cohmm.kernels.chain_steps import ENDS, SMALLEST, lengthen
 from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel, inlined
 from cohmm.kernels.gang import LOWEST_PRODUCT, LOWEST_TOTAL, ask_for, filter_steps
-from cohmm.kernels.tiles import GANG
 
 # Instead of a lost place: nothing is impossible, but a state has nearly underflowed.
 FADED = -2

@@ -16,7 +16,6 @@ import numpy as np
 from cohmm.kernels.chain import CHUNK, enter_forward, line_up, run_gang
 from cohmm.kernels.compiled import Floats, Ints, Part, Whole, fused_kernel, inlined
 from cohmm.kernels.gang import HIGHEST, add_outer_products, smooth_steps
-from cohmm.kernels.tiles import GANG
 
 STRETCH = CHUNK  # steps whose outer products are added up in registers
 
