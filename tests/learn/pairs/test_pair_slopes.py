@@ -16,7 +16,7 @@ LAGS = (1, 3)
 
 def by_differences(model: HMM, lag: int) -> np.ndarray:
     """d log P(a, b) by every entry of A and of M, (N, N, P); rows are not held at one."""
-    k, n = model.emissionprob.shape
+    k = model.n_components
     entries = np.concatenate([model.transmat.ravel(), model.emissionprob.ravel()])
     pi, settled = model.stationary(), fundamental(model)
 
