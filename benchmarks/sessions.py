@@ -66,7 +66,8 @@ def main() -> None:
             cases.append(visits(200 if quick else arguments.visits))
     except MissingData as missing:
         print(f"without msnbc: {missing}")
-    compile_all(cases)
+    if not quick:
+        compile_all(cases)
     if arguments.states:
         by_states(cases)
         return
@@ -135,7 +136,7 @@ def picked(data: Sequences, which: np.ndarray) -> Sequences:
 def compile_all(cases: list[Case]) -> None:
     """Kernels are compiled for the number of states: not part of what is timed."""
     for k in sorted({case.k for case in cases}):
-        small = random_sessions(50, random_state=0)
+        small = random_sessions(1000, random_state=0)  # not so few that other kernels serve
         PairwiseHMM(k, random_state=0).fit(small)
         baum_welch(small, k, max_iter=2, random_state=0)
 

@@ -13,8 +13,8 @@ from cohmm.kernels.short_chain import smooth_short
 from cohmm.model.passes import Forward, Smoothed, Sums, empty_counts, sum_counts
 from cohmm.model.tables import Tables
 
-LARGEST = 2**21
-"""Symbols times (states + 8) squared: a pass then takes a millisecond; over gangs, .5 to 1."""
+LARGEST = 2**19
+"""Symbols times (states + 8) squared: a pass then takes a third of a millisecond, either way."""
 
 
 def is_short(tables: Tables, symbols: Ints) -> bool:
