@@ -142,7 +142,7 @@ def test_topics_and_shares(scheduler: str, tmp_path: Path, way: str) -> None:
 def test_a_report_of_documents_elsewhere(tmp_path: Path) -> None:
     path, report = tmp_path / "texts.txt", tmp_path / "r.html"
     path.write_text("\n".join(texts()[:-1]) + "\n")
-    ok("topics", str(path), "-k", "3", "--memory", "1GB", "--report", str(report))
+    ok("topics", str(path), "-k", "3", "--memory", "4GB", "--report", str(report))
     assert "</html>" in report.read_text()
 
 
@@ -160,14 +160,14 @@ def test_states_as_parquet(data: list[str], tmp_path: Path) -> None:
     ("command", "message"),
     [
         (["count", "x.txt", "--workers", "1", "--scheduler", "tcp://x:1"], "give one of the two"),
-        (["count", "x.txt", "--workers", "1", "--memory", "1GB"], "--memory is for one process"),
+        (["count", "x.txt", "--workers", "1", "--memory", "4GB"], "--memory is for one process"),
         (["count", "x.txt", "--scheduler", "tcp://127.0.0.1:9"], "no scheduler answers there"),
         (["count", "x.txt", "--scheduler", "nonsense"], "no scheduler answers there"),
         (["count", "-", "--workers", "1"], "standard input is in this process alone"),
         (["topics", "x.txt", "-k", "2", "--memory", "much"], "memory must be a number of bytes"),
         (["topics", "x.txt", "-k", "2", "--shares", "s.csv"], "let its name end in .parquet"),
-        (["topics", ".", "-k", "2", "--memory", "1GB"], "a document per line or row, not"),
-        (["topics", "x.txt", "-k", "2", "--memory", "1GB", "--encoding", "latin-1"], "UTF-8"),
+        (["topics", ".", "-k", "2", "--memory", "4GB"], "a document per line or row, not"),
+        (["topics", "x.txt", "-k", "2", "--memory", "4GB", "--encoding", "latin-1"], "UTF-8"),
     ],
 )
 def test_what_is_wrong_is_one_line(

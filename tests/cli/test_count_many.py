@@ -34,7 +34,7 @@ def save(path, data, **options):
 # -- sums of saved counts ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("memory", [[], ["--memory", "2GB"]])
+@pytest.mark.parametrize("memory", [[], ["--memory", "4GB"]])
 def test_merged_counts_are_the_sum(run, folder, memory):
     rng = np.random.default_rng(0)
     data = [[f"w{code}" for code in rng.integers(0, n, 6000)] for n in (40, 3000, 2000)]
@@ -133,7 +133,7 @@ def test_what_does_not_add_up_is_told(run, folder):
 # -- bad files --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("more", [[], ["--resume"], ["--integers"], ["--memory", "1GB"]])
+@pytest.mark.parametrize("more", [[], ["--resume"], ["--integers"], ["--memory", "4GB"]])
 def test_a_bad_file_is_left_out_as_a_whole(run, folder, more):
     """Its first line is good, has labels of its own, and counts nothing."""
     numbers = "--integers" in more
