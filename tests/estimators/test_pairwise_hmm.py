@@ -405,7 +405,7 @@ def test_cross_validation_never_cuts_a_sequence() -> None:
     assert max(sizes) - min(sizes) <= data.lengths.max()
     for training, test in folds:
         assert not set(training) & set(test)
-    model = PairwiseHMM(3, n_features=12, random_state=0)
+    model = PairwiseHMM(3, n_features=12, refine=False, random_state=0)
     scores = cross_val_score(model, data, cv=SequenceKFold(4))
     training, test = folds[0]
     by_hand = clone(model).fit([sequences[s] for s in training])
@@ -430,7 +430,9 @@ def test_cross_validation_keeps_labels_and_missing_observations() -> None:
 def test_grid_search_over_states() -> None:
     sequences = [TRUTH.sample(2000, random_state=seed)[0] for seed in range(6)]
     search = GridSearchCV(
-        PairwiseHMM(n_features=12, random_state=0), {"n_components": [1, 3]}, cv=SequenceKFold(2)
+        PairwiseHMM(n_features=12, refine=False, random_state=0),
+        {"n_components": [1, 3]},
+        cv=SequenceKFold(2),
     )
     search.fit(sequences)
     assert search.best_params_ == {"n_components": 3}
