@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import cohmm
-from cohmm.kernels.threads import n_threads, run, split, threads
+from cohmm.data.readers.plain_text import _ahead
+from cohmm.kernels.threads import n_threads, one_ahead, run, split, threads
 
 
 def test_the_context_is_left_as_it_was():
@@ -84,6 +85,25 @@ def test_errors_come_through(n):
 
     with threads(n), pytest.raises(KeyError):
         run(fail, [(1,), (2,), (3,)])
+
+
+@pytest.mark.parametrize("ahead", [lambda task, items: one_ahead(map(task, items)), _ahead])
+def test_nobody_waits_for_the_threads_of_a_generator_left_half_way(ahead):
+    # The collector may close it where to wait would lock the process for good.
+    may_end, ended = threading.Event(), []
+
+    def task(item):
+        if item:
+            may_end.wait(20)
+            ended.append(item)
+        return item
+
+    with threads(2):
+        left = ahead(task, range(5))
+        assert next(left) == 0
+        left.close()
+        assert ended == []
+    may_end.set()
 
 
 @given(st.integers(1, 1000), st.integers(1, 70))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -134,18 +135,19 @@ def _count(
     if all(source.n_bytes is not None for source in sources):  # a pipe might make it wait
         batches = one_ahead(batches)
     n = 1
-    for piece in batches:
-        n = max(n, coder.n_symbols if labelled else int(piece.codes.max()) + 1)
-        if not labelled:
-            n_observed = n_before + tally.n_observed + len(piece.codes)
-            check_many(n, n_observed, "without integers (--integers) they are labels")
-        tally.keep_within(how.budget.beside(n, labelled))
-        tally.add(piece, n)
-        how.budget.check(f"{n:,} {'labels' if labelled else 'symbols'} and their counts")
+    with closing(batches):
+        for piece in batches:
+            n = max(n, coder.n_symbols if labelled else int(piece.codes.max()) + 1)
+            if not labelled:
+                n_observed = n_before + tally.n_observed + len(piece.codes)
+                check_many(n, n_observed, "without integers (--integers) they are labels")
+            tally.keep_within(how.budget.beside(n, labelled))
+            tally.add(piece, n)
+            how.budget.check(f"{n:,} {'labels' if labelled else 'symbols'} and their counts")
     tally.close(n)
 
 
-def _batches(pieces: Iterable[Piece], size: Callable[[], int]) -> Iterator[Piece]:
+def _batches(pieces: Iterable[Piece], size: Callable[[], int]) -> Generator[Piece]:
     """Pieces of about ``size()`` symbols, that no longer know where their sequences begin."""
     held, nowhere = Pieces(), np.empty(0, np.int64)
     for piece in pieces:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -72,7 +72,7 @@ def run(task: Callable[..., T], parts: Sequence[tuple[Any, ...]]) -> list[T]:
     return list(_pool(workers).map(lambda part: task(*part), parts))
 
 
-def one_ahead(items: Iterable[T]) -> Iterator[T]:
+def one_ahead(items: Iterable[T]) -> Generator[T]:
     """The same items, of which the next is made on a thread while one is worked on."""
     if n_threads() == 1:
         yield from items
@@ -82,11 +82,25 @@ def one_ahead(items: Iterable[T]) -> Iterator[T]:
     def following() -> list[T]:
         return list(islice(iterator, 1))
 
-    with ThreadPoolExecutor(1) as pool:
+    with helpers(1) as pool:
         under_way = pool.submit(context.run, following)
         while found := under_way.result():
             under_way = pool.submit(context.run, following)
             yield found[0]
+
+
+@contextmanager
+def helpers(n: int) -> Iterator[ThreadPoolExecutor]:
+    """``n`` threads for a generator, which has no say in when and where it ends.
+
+    One that was left half-way is closed by the garbage collector, which may come upon it while
+    a thread starts and holds the lock that waiting for another needs: so nobody waits for these.
+    """
+    pool = ThreadPoolExecutor(n)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from cohmm.data.readers.cells import characters_of, words_of
 from cohmm.data.readers.codes import Chunk
 from cohmm.data.readers.source import Progress, Source
 from cohmm.kernels.compiled import Ints
-from cohmm.kernels.threads import n_threads
+from cohmm.kernels.threads import helpers, n_threads
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -104,7 +104,7 @@ def _ahead(task: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Re
     if threads == 1:
         yield from map(task, items)
         return
-    with ThreadPoolExecutor(threads) as pool:
+    with helpers(threads) as pool:
         under_way: deque[Future[Any]] = deque()
         for item in items:
             under_way.append(pool.submit(task, item))
