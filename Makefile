@@ -51,7 +51,7 @@ demo: $(CORE)
 
 test: lint browser java
 	@# One process per core, so one thread of BLAS in each.
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 # A browser for the tests of the report: Debian's own, where it may be installed.
 browser:

@@ -6,6 +6,7 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,20 @@ LONG_BLOCK, SHORT_BLOCK = 16384, 2048  # symbols, as in cohmm
 FLAGS = ["-O3", "-march=native", "-ffast-math", "-fno-finite-math-only", "-shared", "-fPIC"]
 
 
+@cache
+def _library(n_components: int) -> ctypes.CDLL | None:
+    """The C code, compiled for a number of states."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        return None
+    path = Path(tempfile.mkdtemp()) / "chain_reference.so"
+    source = Path(__file__).with_suffix(".c")
+    command = [compiler, *FLAGS, f"-DK={n_components}", str(source), "-o", str(path)]
+    if subprocess.run([*command, "-lm"], capture_output=True, check=False).returncode:
+        return None
+    return ctypes.CDLL(str(path))
+
+
 class Reference:
     """Forward, expected counts and Viterbi in C; `of` gives None where there is no compiler."""
 
@@ -31,15 +46,8 @@ class Reference:
 
     @classmethod
     def of(cls, hmm: HMM, data: Sequences) -> Reference | None:
-        compiler = shutil.which("cc") or shutil.which("gcc")
-        if compiler is None:
-            return None
-        path = Path(tempfile.mkdtemp()) / "chain_reference.so"
-        source = Path(__file__).with_suffix(".c")
-        command = [compiler, *FLAGS, f"-DK={hmm.n_components}", str(source), "-o", str(path)]
-        if subprocess.run([*command, "-lm"], capture_output=True, check=False).returncode:
-            return None
-        return cls(hmm, data, ctypes.CDLL(str(path)))
+        library = _library(hmm.n_components)
+        return None if library is None else cls(hmm, data, library)
 
     def forward(self) -> float:
         tables = self.hmm._tables

@@ -41,7 +41,7 @@ def main() -> None:
         for length in [10_000] if quick else [10_000, 1_000_000]:
             inference_table(hmm, f"T = {length:,}", [length])
         inference_table(hmm, "Sequences of 100", [100] * (100 if quick else 10_000))
-        states_table([9] if quick else [4, 20, 50, 100], 20_000 if quick else 1_000_000)
+        states_table([K] if quick else [4, 20, 50, 100], 20_000 if quick else 1_000_000)
         counting_table(100_000 if quick else ZIPF_PAIRS)
 
 

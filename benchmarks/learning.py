@@ -51,17 +51,19 @@ def main() -> None:
 
 
 def errors_table(instances: int, quick: bool) -> None:
+    n, k = (20, 4) if quick else (100, 20)
+
     def plain(seed: int) -> HMM:
-        return random_hmm(100, 20, random_state=seed)
+        return random_hmm(n, k, random_state=seed)
 
     def small(seed: int) -> HMM:
         return separable_hmm(16, 4, random_state=seed)
 
     def half(seed: int) -> HMM:
-        return random_hmm(100, 20, stay=0.5, random_state=seed)
+        return random_hmm(n, k, stay=0.5, random_state=seed)
 
     def most(seed: int) -> HMM:
-        return random_hmm(100, 20, stay=0.8, random_state=seed)
+        return random_hmm(n, k, stay=0.8, random_state=seed)
 
     cases: list[tuple[str, Generator, int, tuple[int, ...], str]] = [
         ("N=100, K=20", plain, 10**6, (1,), ".24 / .28"),
@@ -149,15 +151,16 @@ def penalty_table(instances: int, quick: bool) -> None:
 
 def cost_table(quick: bool) -> None:
     """All of learning from T = 1e8, against one iteration of EM on T = 1e6."""
-    long, short = (10**6, 10**5) if quick else (10**8, 10**6)
-    truth = random_hmm(100, 20, random_state=0)
+    long, short = (10**5, 10**4) if quick else (10**8, 10**6)
+    n, k = (20, 4) if quick else (100, 20)
+    truth = random_hmm(n, k, random_state=0)
     y, _ = truth.sample(long, random_state=1)
     column = y[:short, None].astype(np.int64)
     theirs = truth.to_hmmlearn()
     with threads(1):
-        counting = cost(lambda: count_pairs(y, n_symbols=100), repeats=2)
+        counting = cost(lambda: count_pairs(y, n_symbols=n), repeats=2)
         learning = {
-            what: cost(lambda options=options: learned(counting.value, **options), repeats=2).cpu
+            what: cost(lambda options=options: learned(counting.value, k, **options), repeats=2).cpu
             for what, options in (
                 ("learning from them", {}),
                 ("learning from them, sparsity=0", {"sparsity": 0}),
@@ -174,8 +177,8 @@ def cost_table(quick: bool) -> None:
     print(f"| hmmlearn: one E-step on T = {short:.0e} | {iteration.cpu:.2f} | | |")
 
 
-def learned(counts: Cooccurrence, **options: float) -> PairwiseHMM:
-    return PairwiseHMM(20, random_state=0, **options).fit_counts(counts)
+def learned(counts: Cooccurrence, n_components: int, **options: float) -> PairwiseHMM:
+    return PairwiseHMM(n_components, random_state=0, **options).fit_counts(counts)
 
 
 def start_table(quick: bool) -> None:

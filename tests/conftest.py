@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -18,6 +19,12 @@ settings.register_profile(
     "cohmm", derandomize=True, deadline=None, max_examples=60, database=None, print_blob=False
 )
 settings.load_profile("cohmm")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: the garbage collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")
