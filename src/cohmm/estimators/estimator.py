@@ -7,7 +7,6 @@ it.  So what scikit-learn asks of an estimator is here, and it is imported when 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from inspect import Parameter, signature
 from typing import Any, Self
 
@@ -100,17 +99,13 @@ class Estimator:
 
     def _as_shown(self) -> Any:
         """The same attributes under scikit-learn's base class, which knows how to show them."""
-        shown = object.__new__(_shown_class(type(self)))
+        from sklearn.base import BaseEstimator
+
+        cls = type(self)
+        ours = {"__doc__": cls.__doc__, "get_params": cls.get_params}
+        shown: Any = object.__new__(type(cls.__name__, (BaseEstimator, cls), ours))
         shown.__dict__ = self.__dict__
         return shown
-
-
-@cache
-def _shown_class(cls: type[Estimator]) -> type:
-    from sklearn.base import BaseEstimator
-
-    names = {"__doc__": cls.__doc__, "get_params": cls.get_params}
-    return type(cls.__name__, (BaseEstimator, cls), names)
 
 
 def _parameters(cls: type[Estimator]) -> list[str]:

@@ -76,7 +76,9 @@ def as_fitted_hmm(value: Any) -> FittedHMM | None:
 
 def as_fitted_topics(value: Any) -> FittedTopics | None:
     """``value`` if it is a fitted `HTMM`, None if it is something else."""
-    return value if _is_fitted(value) and isinstance(getattr(value, "fit_", None), HTMMFit) else None
+    return (
+        value if _is_fitted(value) and isinstance(getattr(value, "fit_", None), HTMMFit) else None
+    )
 
 
 def _is_fitted(value: Any) -> bool:
