@@ -114,9 +114,10 @@ def test_parameters_and_how_they_are_shown(options: dict[str, Any]) -> None:
     assert repr(make_pipeline(ours)).startswith("Pipeline(steps=[('pairwisehmm',")
 
 
-def test_a_fitted_model_is_shown_with_what_it_learned() -> None:
+def test_a_fitted_model_is_shown_as_fitted() -> None:
+    assert "<span>Not fitted</span>" in PairwiseHMM(1)._repr_html_()
     model = PairwiseHMM(1).fit([0, 1, 1, 0, 2])
-    assert "emissionprob_" in model._repr_html_()
+    assert "<span>Fitted</span>" in model._repr_html_()
     assert model._repr_mimebundle_()["text/plain"] == repr(model) == "PairwiseHMM()"
     assert model.n_features == 3  # but the parameter is still what was given
 
