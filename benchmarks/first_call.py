@@ -23,12 +23,10 @@ IMPORTS = {
     "import cohmm": "import cohmm",
     "from cohmm import HMM": "from cohmm import HMM",
     "from cohmm import PairwiseHMM": "from cohmm import PairwiseHMM",
-    "import sklearn.base, numba, pyarrow": "import sklearn.base, numba, pyarrow",
+    "from cohmm import HTMM": "from cohmm import HTMM",
+    "import numba, pyarrow.compute, scipy.linalg, scipy.sparse, scipy.special": """
+import numba, pyarrow.compute, scipy.linalg, scipy.sparse, scipy.special""",
     "import sklearn.base": "import sklearn.base",
-    "from cohmm import PairwiseHMM, without pandas": """
-import sys
-sys.modules["pandas"] = None
-from cohmm import PairwiseHMM""",
 }
 FITS = {
     "PairwiseHMM(4).fit, 2,000 symbols": """

@@ -483,6 +483,8 @@ EXPECTED_FAILURES = {
 }
 
 
+# It keeps the protocol without the base class, which takes a second to import.
+@pytest.mark.filterwarnings("ignore:Estimator PairwiseHMM does not inherit from:UserWarning")
 def test_scikit_learns_checks() -> None:
     results = check_estimator(
         PairwiseHMM(random_state=0), expected_failed_checks=EXPECTED_FAILURES, on_skip=None

@@ -150,13 +150,14 @@ def texts_again(inputs: list[str], column: str | None, encoding: str) -> Iterato
 
 
 def _load(path: Path) -> HMM | HTMM:
-    from cohmm.estimators.hidden_topics import HTMM
     from cohmm.model.hmm import HMM
     from cohmm.storage import StorageError, kind
     from cohmm.topics.htmm_file import KIND
 
     held = kind(path)
     if held == KIND:
+        from cohmm.estimators.hidden_topics import HTMM
+
         return HTMM.load(path)
     if held == "HMM":
         return HMM.load(path)

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from cohmm.data.sequences import Sequences
 from cohmm.data.values import shown
@@ -115,6 +114,8 @@ class Bootstrap:
 
 def nearness(model: HMM) -> Floats:
     """How far each state may be off to be the same, (K,): half the way to the nearest other."""
+    from scipy.spatial.distance import cdist  # takes its time to import
+
     if model.n_components == 1:
         return np.array([NEAR])
     apart = cdist(model.emissionprob, model.emissionprob, "cityblock") / 2

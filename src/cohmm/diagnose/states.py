@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import pdist, squareform
 
 from cohmm.diagnose.zeros_in_noise import FACTOR, zeros_in_noise
 from cohmm.kernels.compiled import Floats
@@ -42,6 +41,8 @@ def close_states(model: HMM, n_pairs: float | None = None) -> tuple[Close, ...]:
     >>> close_states(twins)
     (Close(first=0, second=1, distance=0.02),)
     """
+    from scipy.spatial.distance import pdist, squareform  # takes its time to import
+
     m = model.emissionprob
     if len(m) < 2:
         return ()

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
-
 from cohmm.data.documents import Documents
 from cohmm.data.sequences import Unseen
 from cohmm.evidence.pairs import Cooccurrence
@@ -79,11 +76,16 @@ def as_fitted_hmm(value: Any) -> FittedHMM | None:
 
 def as_fitted_topics(value: Any) -> FittedTopics | None:
     """``value`` if it is a fitted `HTMM`, None if it is something else."""
-    return value if _is_fitted(value) and isinstance(value.fit_, HTMMFit) else None
+    return (
+        value if _is_fitted(value) and isinstance(getattr(value, "fit_", None), HTMMFit) else None
+    )
 
 
 def _is_fitted(value: Any) -> bool:
-    if not isinstance(value, BaseEstimator):
+    if isinstance(value, type) or not hasattr(value, "__sklearn_is_fitted__"):
         return False
-    check_is_fitted(value)
+    if not value.__sklearn_is_fitted__():
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(value)  # raises
     return True

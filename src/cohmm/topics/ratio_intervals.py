@@ -29,7 +29,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from cohmm.kernels.compiled import Floats, Ints
 
@@ -93,7 +93,7 @@ def ratio_intervals(
     scale = np.where(several, value * (1 - value) if kind == "share" else value**2, 0.0)
     rho, freedom = _moderated(variance, squares, freedom, scale, OTHERS[kind])
     with np.errstate(invalid="ignore"):
-        width = student.ppf((1 + level) / 2, np.where(several, freedom, np.nan))
+        width = stdtrit(np.where(several, freedom, np.nan), (1 + level) / 2)
         q = width**2 * rho * squares
         if kind == "share":
             middle, half = (value + q / 2) / (1 + q), np.sqrt(q * scale + q**2 / 4) / (1 + q)

@@ -18,7 +18,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.linalg import khatri_rao
-from scipy.optimize import nnls
 
 from cohmm.evidence.windows import Windows
 from cohmm.kernels.compiled import Floats
@@ -155,6 +154,8 @@ def _pencil(core: Floats, s: Floats, rng: np.random.Generator) -> tuple[Floats, 
 
 def _transitions(m: Floats, beta: Floats, root: Floats) -> Floats:
     """A from M and beta, by whitened non-negative least squares, one per row."""
+    from scipy.optimize import nnls  # takes its time to import
+
     n, k = m.shape
     shorter = beta.reshape(-1, n, k).sum(axis=1)  # of one symbol less
     begun = khatri_rao(m, shorter) / root

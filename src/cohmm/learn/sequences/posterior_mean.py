@@ -14,7 +14,6 @@ predicts better (`benchmarks/small_data.py`).  Gibbs' sampler, from the most pro
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.compiled import Floats, Ints
@@ -89,6 +88,8 @@ def _by_appearance(symbols: Ints) -> tuple[Ints, Ints]:
 
 def _named_alike(states: Ints, agreement: Floats) -> Ints:
     """The states by the names with which they agree best with those drawn before."""
+    from scipy.optimize import linear_sum_assignment  # takes its time to import
+
     k = agreement.shape[1]
     shared = np.zeros((k, k))
     for state in range(k):

@@ -15,7 +15,6 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from cohmm.data.documents import Documents
@@ -51,6 +50,7 @@ class Unread(NamedTuple):
 
 def with_chain_of(topics: Topics, unread: list[Unread]) -> Topics:
     """The same topics, with the rate of switching and the prior that predict best."""
+    from scipy.optimize import minimize_scalar  # takes its time to import
 
     @cache
     def loss(draws: float, odds: float) -> float:

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
 
 from cohmm.evidence.triples import Triples
 from cohmm.kernels.compiled import Floats
@@ -294,6 +293,8 @@ def _mixture(parts: Floats, whole: Floats) -> Floats:
     non-negative least squares finds: y with (parts - whole) y = 0 and size * sum y = size,
     least squares, is x but for its scale, whatever the size.
     """
+    from scipy.optimize import nnls  # takes its time to import
+
     apart = parts - whole[:, None]
     size = float(np.linalg.norm(apart, axis=0).max()) or 1.0
     target = np.zeros(len(parts) + 1)
