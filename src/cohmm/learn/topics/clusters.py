@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.kernels.threads import run, split
+from cohmm.kernels.threads import run
+from cohmm.learn.topics.eigenvectors import largest_eigenvectors
 from cohmm.learn.topics.k_means import k_means, scatter
 from cohmm.model.sampling import generator
 
@@ -28,7 +28,6 @@ MOST_WORDS = 4000
 OWN = 0.7  # the share of a topic that is its cluster; the rest is the corpus
 LARGEST_DENSE = 500
 CLUSTERINGS = 3  # of which the tightest is taken
-PARTS = 4  # of a matrix that a vector meets
 TINY = 1e-300
 
 
@@ -97,20 +96,7 @@ def main_directions(both: Any, k: int) -> tuple[Floats, Floats]:
         values, vectors = np.linalg.eigh(matrix.toarray() if sparse.issparse(matrix) else matrix)
         largest = np.argsort(-np.abs(values), kind="stable")[:k]
         return values[largest], vectors[:, largest]
-    begin = np.random.default_rng(0).normal(size=matrix.shape[0])  # ARPACK would draw its own
-    values, vectors = eigsh(_in_parts(matrix), k, v0=begin, tol=1e-4)
-    return values, vectors
-
-
-def _in_parts(matrix: Any) -> LinearOperator:
-    """The same matrix, whose rows meet a vector on several threads."""
-    n = matrix.shape[0]
-    parts = [(matrix[first:stop],) for first, stop in split(n, PARTS)]
-
-    def matvec(x: Floats) -> Floats:
-        return np.concatenate(run(lambda rows: rows @ x, parts))
-
-    return LinearOperator((n, n), matvec=matvec, dtype=np.float64)
+    return largest_eigenvectors(sparse.csr_array(matrix), k)
 
 
 def _directions(both: Any, k: int) -> tuple[Floats, Floats]:

@@ -191,4 +191,4 @@ def _two_nearest(distance: Floats) -> tuple[Ints, Floats, Floats]:
 
 
 def _squared_lengths(vectors: Floats) -> Floats:
-    return np.einsum("ij,ij->i", vectors, vectors)
+    return np.asarray(np.einsum("ij,ij->i", vectors, vectors))
