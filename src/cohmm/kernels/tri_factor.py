@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cohmm.kernels.compiled import Floats, Ints, Lanes, Part, fused_kernel
+from cohmm.kernels.compiled import Floats, Ints, Lanes, Part, fused_kernel, kernel
 from cohmm.kernels.simd import aligned_zeros
 from cohmm.kernels.table_rows import (
     GROUP,
@@ -56,14 +56,23 @@ def _panels(n_states: int) -> int:
     return -(-n_states // (WIDTH * MOST_VECTORS))
 
 
-def table(values: Floats) -> Singles:
-    """``values``, one row per symbol, as a padded float32 table.
+def table(values: Floats, scale: Floats | None = None) -> Singles:
+    """``values``, one row per symbol, each times its ``scale``, as a padded float32 table.
 
     What is tiny becomes zero: products of such would be subnormal, and a hundred times slower.
     """
     out = aligned_zeros((len(values), table_width(values.shape[1])), np.float32)
-    out[:, : values.shape[1]] = np.where(values < TINY, 0.0, values)
+    _fill(np.ascontiguousarray(values), np.ones(len(values)) if scale is None else scale, out)
     return out
+
+
+@kernel
+def _fill(values: Floats, scale: Floats, out: Singles) -> None:
+    """``out[:, :K] = np.where(values * scale[:, None] < TINY, 0, values * scale[:, None])``"""
+    for r in range(len(values)):
+        for k in range(values.shape[1]):
+            value = values[r, k] * scale[r]
+            out[r, k] = np.float32(value if value >= TINY else 0.0)
 
 
 @fused_kernel
