@@ -119,12 +119,8 @@ def _narrow_pass(
     fit: Floats,
 ) -> None:
     """`sparse_pass` for tables of one panel."""
-    width = right.shape[1]
     n_states = out.shape[1]
-    expected = np.zeros(STRETCH, np.float32)
-    stretch = np.empty(width, np.float32)
-    spare_columns = np.zeros(GROUP, columns.dtype)
-    spare_values = np.zeros(GROUP, np.float32)
+    stretch = np.empty(right.shape[1], np.float32)
     for r in range(part[0], part[1]):
         for k in range(n_states):
             out[r, k] = 0.0
@@ -132,18 +128,7 @@ def _narrow_pass(
         first, last = indptr[r], indptr[r + 1]
         while first < last:
             n = min(last - first, STRETCH)
-            if n >= GROUP:
-                n -= n % GROUP
-                dots_and_sum(lanes, left[r], right, columns, values, first, n, expected, stretch)
-                total += _log_sum(values, first, n, expected)
-            else:  # the rest of a row is filled up with non-zeros of value 0
-                for i in range(GROUP):
-                    spare_columns[i] = columns[first + i] if i < n else columns[first]
-                    spare_values[i] = values[first + i] if i < n else np.float32(0.0)
-                dots_and_sum(
-                    lanes, left[r], right, spare_columns, spare_values, 0, GROUP, expected, stretch
-                )
-                total += _log_sum(spare_values, 0, GROUP, expected)
+            total += dots_and_sum(lanes, left[r], right, columns, values, first, n, stretch)
             for k in range(n_states):
                 out[r, k] += stretch[k]
             first += n

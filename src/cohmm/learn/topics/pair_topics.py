@@ -12,7 +12,6 @@ joins those that frequent words have made, and makes none of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
