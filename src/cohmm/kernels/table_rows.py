@@ -29,7 +29,7 @@ _FUSED = ("contract",)
 _LINE = 16  # float32 in a cache line
 _AHEAD = 16  # non-zeros
 FEW_VECTORS = 5  # in a row: of more, fewer rows go together
-_ROOT_HALF = 0x3F3504F3  # the bits of sqrt(1/2)
+ROOT_HALF = 0x3F3504F3  # the bits of sqrt(1/2)
 
 
 def _constant(value: int) -> Any:
@@ -207,7 +207,7 @@ def _logarithms(builder: Any, p: Any) -> Any:
     def times_plus(a: Any, b: Any, c: Any) -> Any:
         return builder.fadd(builder.fmul(a, b, flags=_FUSED), c, flags=_FUSED)
 
-    root = ir.Constant(whole, [_ROOT_HALF] * p.type.count)
+    root = ir.Constant(whole, [ROOT_HALF] * p.type.count)
     bits = ir.Constant(whole, [23] * p.type.count)
     fraction = ir.Constant(whole, [0x007FFFFF] * p.type.count)
     shifted = builder.sub(builder.bitcast(p, whole), root)

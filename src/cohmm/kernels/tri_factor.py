@@ -20,6 +20,7 @@ from cohmm.kernels.compiled import Floats, Ints, Lanes, Part, fused_kernel, kern
 from cohmm.kernels.simd import aligned_zeros
 from cohmm.kernels.table_rows import (
     GROUP,
+    ROOT_HALF,
     SMALLEST,
     WIDTH,
     bits_of,
@@ -35,7 +36,7 @@ TINY = 1e-18
 
 Singles = NDArray[np.float32]
 
-_ROOT_HALF = np.int32(0x3F3504F3)  # the bits of sqrt(1/2)
+_ROOT_HALF = np.int32(ROOT_HALF)
 
 
 def table_width(n_states: int) -> int:
