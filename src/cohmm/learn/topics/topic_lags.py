@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
@@ -91,7 +92,10 @@ def _signals(documents: Documents | DocumentParts, far: list[int]) -> dict[int, 
     if not all((half.lengths > max(far)).any() for half in halves):
         return dict.fromkeys((*NEAR, *far), 0.0)
     counts = [count_documents(half, (*NEAR, *far)) for half in halves]
-    first, second = (_shown(one, by) for one, by in (counts, counts[::-1]))
+    # Estimators come here before a learner does: several threads of BLAS would wait for one another
+    # longer than they work, and add up in another order.
+    with threadpool_limits(1, "blas"):
+        first, second = (_shown(one, by) for one, by in (counts, counts[::-1]))
     return {lag: (first[lag] + second[lag]) / 2 for lag in first}
 
 
