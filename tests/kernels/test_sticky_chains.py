@@ -43,9 +43,12 @@ def test_both_kernels_are_the_recursion(switch: float, length: int) -> None:
     sticky_chains.forward(words, m, p, switch, found, its)
     close(found, filtered)
     close(its, scales)
+    draws = posteriors[0] + (moves / a * switch * p).sum(axis=0)
+    sticky_chains.expected_draws(words, m, p, switch, its, room, drawn)
+    close(drawn, draws)
     sticky_chains.backward(words, m, p, switch, found, its, room, drawn)
     close(found, posteriors)
-    close(drawn, posteriors[0] + (moves / a * switch * p).sum(axis=0))
+    close(drawn, draws)
 
     full_chains.forward(words, m, p, a, found, its)
     close(found, filtered)

@@ -35,3 +35,13 @@ def test_parts_are_all_rows_with_about_equal_work(widths: list[int], part: int) 
     assert len(parts) <= max(1, sum(widths) // part)
     even = sum(widths) / max(1, min(module.PARTS, sum(widths) // part))
     assert all(sum(widths[first:stop]) <= even + 30 or stop == len(widths) for first, stop in parts)
+
+
+@given(st.integers(1, 9), st.integers(1, 300), st.integers(1, 40), st.integers(0, 10**6))
+def test_rows_times_a_matrix_are_those_of_the_dense_one(n: int, m: int, k: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    left = rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.7)
+    right = rng.normal(size=(m, k))
+    np.testing.assert_allclose(
+        SparseRows.of(sparse.csr_array(left)).times(right), left @ right, atol=1e-6 * m
+    )

@@ -83,6 +83,36 @@ def backward(
 
 
 @kernel
+def expected_draws(
+    words: Ints,
+    emission: Floats,
+    p: Floats,
+    switch: float,
+    scales: Floats,
+    room: Floats,
+    drawn: Floats,
+) -> None:
+    """``drawn`` as of `backward`, without the posteriors."""
+    n = len(p)
+    stay = 1.0 - switch
+    beta, u = room[0], room[1]
+    for k in range(n):
+        beta[k] = 1.0
+        drawn[k] = 0.0
+    for t in range(len(words) - 1, -1, -1):
+        row, inverse = emission[words[t]], 1.0 / scales[t]
+        for k in range(n):
+            u[k] = row[k] * beta[k] * inverse
+        again = switch * dot(p, u)
+        share = switch if t > 0 else 1.0
+        for k in range(n):
+            drawn[k] += share * u[k]
+            beta[k] = stay * u[k] + again
+    for k in range(n):
+        drawn[k] *= p[k]
+
+
+@kernel
 def count_words(
     symbols: Ints,
     offsets: Ints,
@@ -112,9 +142,12 @@ def count_words(
         if len(words) == 0 or weights[d] == 0.0:
             continue
         p = proportions[d - first]
-        for _ in range(sweeps):
+        for sweep in range(sweeps):
             forward(words, emission, p, switch, alpha, scales)
-            backward(words, emission, p, switch, alpha, scales, room, drawn)
+            if sweep < sweeps - 1:
+                expected_draws(words, emission, p, switch, scales, room, drawn)
+            else:
+                backward(words, emission, p, switch, alpha, scales, room, drawn)
             moved(p, prior, drawn)
         weight = weights[d]
         for t in range(len(words)):
@@ -167,7 +200,7 @@ def infer_documents(
             p[k] = prior[k] / mass
         for _ in range(sweeps if len(seen) else 0):
             forward(seen, emission, p, switch, alpha, scales)
-            backward(seen, emission, p, switch, alpha, scales, room, drawn)
+            expected_draws(seen, emission, p, switch, scales, room, drawn)
             if moved(p, prior, drawn) < tol:
                 break
         logs[d] = 0.0

@@ -16,7 +16,7 @@ import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints, Part, kernel
 from cohmm.kernels.document_steps import dot, longest, moved, total
-from cohmm.kernels.sticky_chains import backward, forward
+from cohmm.kernels.sticky_chains import expected_draws, forward
 
 TOGETHER = 4  # words; `_add_products` has them in writing
 
@@ -52,7 +52,7 @@ def count_moves(
             p[k] = prior[k] / mass
         for _ in range(sweeps):
             forward(words, emission, p, switch, alpha, scales)
-            backward(words, emission, p, switch, alpha, scales, room, drawn)
+            expected_draws(words, emission, p, switch, scales, room, drawn)
             moved(p, prior, drawn)
         forward(words, emission, p, switch, alpha, scales)
         _add_moves(words, emission, p, switch, weights[d], alpha, scales, room, into, place, moves)

@@ -15,6 +15,8 @@ from numba.core import cgutils
 from numba.np.arrayobj import make_array
 
 from cohmm.kernels.compiled import vector_code
+from cohmm.kernels.simd import add as add_up
+from cohmm.kernels.simd import over_elements
 
 WIDTH = 16
 GROUP = 8  # non-zeros at a time
@@ -26,6 +28,8 @@ _SINGLES = ir.VectorType(ir.FloatType(), WIDTH)
 _FUSED = ("contract",)
 _LINE = 16  # float32 in a cache line
 _AHEAD = 16  # non-zeros
+FEW_VECTORS = 5  # in a row: of more, fewer rows go together
+ROOT_HALF = 0x3F3504F3  # the bits of sqrt(1/2)
 
 
 def _constant(value: int) -> Any:
@@ -67,7 +71,10 @@ def _loop(builder: Any, start: Any, stop: Any, step: int) -> Any:
 
 
 def _sums_of(builder: Any, vectors: list[Any]) -> Any:
-    """The sum of each of ``GROUP`` vectors, in one: at each level, halves of two are added."""
+    """The sum of each of several vectors, in one: at each level, halves of two are added.
+
+    Their number is a power of two, up to `WIDTH`.
+    """
     lanes = WIDTH  # that belong to one sum
     while len(vectors) > 1:
         low = [
@@ -83,9 +90,14 @@ def _sums_of(builder: Any, vectors: list[Any]) -> Any:
         ]
         lanes //= 2
     [both] = vectors
-    even = list(range(0, WIDTH, 2))
-    odd = [lane + 1 for lane in even]
-    return builder.fadd(_shuffle(builder, both, both, even), _shuffle(builder, both, both, odd))
+    while lanes > 1:
+        low = [
+            first + lane for first in range(0, both.type.count, lanes) for lane in range(lanes // 2)
+        ]
+        high = [lane + lanes // 2 for lane in low]
+        both = builder.fadd(_shuffle(builder, both, both, low), _shuffle(builder, both, both, high))
+        lanes //= 2
+    return both
 
 
 @vector_code
@@ -177,61 +189,123 @@ def weighted_sum(
     return types.void(lanes, factors, right, columns, types.int64, types.int64, out), codegen
 
 
+def _smaller(builder: Any, a: Any, b: Any) -> Any:
+    return builder.select(builder.icmp_signed("<", a, b), a, b)
+
+
+def _logarithms(builder: Any, p: Any) -> Any:
+    """Those of a vector of numbers above zero.
+
+    The exponent is read off the bits of a number, and the logarithm of what remains, in
+    [sqrt(1/2), sqrt(2)), is a series in z = (x - 1) / (x + 1), good to 2e-8 there.
+    """
+    whole = ir.VectorType(_INT32, p.type.count)
+
+    def same(value: float) -> Any:
+        return ir.Constant(p.type, [float(np.float32(value))] * p.type.count)
+
+    def times_plus(a: Any, b: Any, c: Any) -> Any:
+        return builder.fadd(builder.fmul(a, b, flags=_FUSED), c, flags=_FUSED)
+
+    root = ir.Constant(whole, [ROOT_HALF] * p.type.count)
+    bits = ir.Constant(whole, [23] * p.type.count)
+    fraction = ir.Constant(whole, [0x007FFFFF] * p.type.count)
+    shifted = builder.sub(builder.bitcast(p, whole), root)
+    exponent = builder.sitofp(builder.ashr(shifted, bits), p.type)
+    x = builder.bitcast(builder.add(builder.and_(shifted, fraction), root), p.type)
+    z = builder.fdiv(builder.fsub(x, same(1)), builder.fadd(x, same(1)))
+    z2 = builder.fmul(z, z)
+    series = times_plus(z2, same(2 / 7), same(2 / 5))
+    series = times_plus(z2, series, same(2 / 3))
+    series = times_plus(z2, series, same(2))
+    return times_plus(exponent, same(np.log(2)), builder.fmul(z, series))
+
+
 @vector_code
 def dots_and_sum(
     typing: Any, lanes: Any, row: Any, right: Any, columns: Any, values: Any, first: Any, n: Any,
-    expected: Any, out: Any,
+    out: Any,
 ) -> Any:  # fmt: skip
-    """`dots`, the division and `weighted_sum` in one, for tables of one panel of columns.
+    """``p = right[c] @ row; out[:] = (v / p) @ right[c]; return v @ log(p)``.
 
-    Rows are still in the nearest cache when they are needed again, and the sums stay in registers.
+    c are ``columns[first : first + n]``, and v the same of ``values``; the table has one panel.
+
+    Rows are still in the nearest cache when they are needed again, sums stay in registers, and
+    logarithms are found while rows are waited for.  So few non-zeros go together that all rows
+    and sums have registers; the last ones are filled up with non-zeros of value 0.
     """
+    group = 4 if lanes.count <= FEW_VECTORS else 2
+    numbers = ir.VectorType(ir.FloatType(), group)
+    wide = ir.VectorType(ir.DoubleType(), group)
+    width = WIDTH * lanes.count
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        row_in, table_in, columns_in, values_in, expected_in, out_in = (
-            make_array(signature.args[a])(context, builder, args[a]) for a in (1, 2, 3, 4, 7, 8)
+        row_in, table_in, columns_in, values_in, out_in = (
+            make_array(signature.args[a])(context, builder, args[a]) for a in (1, 2, 3, 4, 7)
         )
-        width = WIDTH * lanes.count
-        group = ir.VectorType(ir.FloatType(), GROUP)
+        begin, count = args[5], args[6]
+        [n_columns] = cgutils.unpack_tuple(builder, columns_in.shape)
+        end = builder.sub(n_columns, _constant(1))
+        left = [_load(builder, row_in.data, _constant(v * WIDTH)) for v in range(lanes.count)]
         sums = [
             cgutils.alloca_once_value(builder, ir.Constant(_SINGLES, [0.0] * WIDTH))
             for _ in range(lanes.count)
         ]
-        left = [_load(builder, row_in.data, _constant(v * WIDTH)) for v in range(lanes.count)]
-        with _loop(builder, _constant(0), args[6], GROUP) as (i, _):
-            at = builder.add(args[5], i)
-            rows = []
-            for g in range(GROUP):
-                place = builder.gep(columns_in.data, [builder.add(at, _constant(g))])
-                rows.append(
-                    builder.mul(builder.sext(builder.load(place), _INT64), _constant(width))
-                )
-            dots = [builder.fmul(left[0], _load(builder, table_in.data, base)) for base in rows]
+        logs = cgutils.alloca_once_value(builder, ir.Constant(wide, [0.0] * group))
+
+        def row_at(place: Any) -> Any:
+            column = builder.load(builder.gep(columns_in.data, [place]))
+            return builder.mul(builder.sext(column, _INT64), _constant(width))
+
+        def entry(base: Any, v: int) -> Any:
+            return _load(builder, table_in.data, builder.add(base, _constant(v * WIDTH)))
+
+        def add(rows: list[Any], observed: Any) -> None:
+            dots = [builder.fmul(left[0], entry(base, 0)) for base in rows]
             for v in range(1, lanes.count):
                 for g, base in enumerate(rows):
-                    entry = _load(builder, table_in.data, builder.add(base, _constant(v * WIDTH)))
-                    product = builder.fmul(left[v], entry, flags=_FUSED)
+                    product = builder.fmul(left[v], entry(base, v), flags=_FUSED)
                     dots[g] = builder.fadd(product, dots[g], flags=_FUSED)
-            totals = _sums_of(builder, dots)
-            _store(builder, totals, expected_in.data, i)
-            smallest = ir.Constant(group, [float(SMALLEST)] * GROUP)
-            enough = builder.fcmp_ordered(">", totals, smallest)
-            place = builder.bitcast(builder.gep(values_in.data, [at]), group.as_pointer())
-            ratios = builder.fdiv(
-                builder.load(place, align=4), builder.select(enough, totals, smallest)
-            )
+            expected = _sums_of(builder, dots)
+            smallest = ir.Constant(numbers, [float(SMALLEST)] * group)
+            enough = builder.fcmp_ordered(">", expected, smallest)
+            expected = builder.select(enough, expected, smallest)
+            gained = builder.fmul(observed, _logarithms(builder, expected))
+            builder.store(builder.fadd(builder.load(logs), builder.fpext(gained, wide)), logs)
+            ratios = builder.fdiv(observed, expected)
             for g, base in enumerate(rows):
                 ratio = _shuffle(builder, ratios, ratios, [g] * WIDTH)
                 for v, register in enumerate(sums):
-                    entry = _load(builder, table_in.data, builder.add(base, _constant(v * WIDTH)))
-                    _multiply_add(builder, ratio, entry, register)
+                    _multiply_add(builder, ratio, entry(base, v), register)
+
+        whole = builder.and_(count, _constant(-group))
+        with _loop(builder, _constant(0), whole, group) as (i, _):
+            at = builder.add(begin, i)
+            places = [builder.add(at, _constant(g)) for g in range(group)]
+            for place in places:
+                ahead = _smaller(builder, builder.add(place, _constant(_AHEAD)), end)
+                _prefetch(builder, table_in.data, row_at(ahead), width)
+            place = builder.bitcast(builder.gep(values_in.data, [at]), numbers.as_pointer())
+            add([row_at(place) for place in places], builder.load(place, align=4))
+        with builder.if_then(builder.icmp_signed("<", whole, count)):
+            last = builder.sub(builder.add(begin, count), _constant(1))
+            rows, observed = [], ir.Constant(numbers, [0.0] * group)
+            for g in range(group):
+                wanted = builder.add(builder.add(begin, whole), _constant(g))
+                place = _smaller(builder, wanted, last)
+                rows.append(row_at(place))
+                value = builder.load(builder.gep(values_in.data, [place]))
+                is_there = builder.icmp_signed("<=", wanted, last)
+                value = builder.select(is_there, value, ir.Constant(ir.FloatType(), 0.0))
+                observed = builder.insert_element(observed, value, ir.Constant(_INT32, g))
+            add(rows, observed)
         for v, register in enumerate(sums):
             _store(builder, builder.load(register), out_in.data, _constant(v * WIDTH))
-        return context.get_dummy_value()
+        return over_elements(builder, builder.load(logs), add_up)
 
-    whole = types.int64
-    kinds = (lanes, row, right, columns, values, whole, whole, expected, out)
-    return types.void(*kinds), codegen
+    whole_number = types.int64
+    kinds = (lanes, row, right, columns, values, whole_number, whole_number, out)
+    return types.float64(*kinds), codegen
 
 
 @vector_code

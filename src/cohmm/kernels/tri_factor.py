@@ -16,10 +16,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cohmm.kernels.compiled import Floats, Ints, Lanes, Part, fused_kernel
+from cohmm.kernels.compiled import Floats, Ints, Lanes, Part, fused_kernel, kernel
 from cohmm.kernels.simd import aligned_zeros
 from cohmm.kernels.table_rows import (
     GROUP,
+    ROOT_HALF,
     SMALLEST,
     WIDTH,
     bits_of,
@@ -35,7 +36,7 @@ TINY = 1e-18
 
 Singles = NDArray[np.float32]
 
-_ROOT_HALF = np.int32(0x3F3504F3)  # the bits of sqrt(1/2)
+_ROOT_HALF = np.int32(ROOT_HALF)
 
 
 def table_width(n_states: int) -> int:
@@ -56,14 +57,23 @@ def _panels(n_states: int) -> int:
     return -(-n_states // (WIDTH * MOST_VECTORS))
 
 
-def table(values: Floats) -> Singles:
-    """``values``, one row per symbol, as a padded float32 table.
+def table(values: Floats, scale: Floats | None = None) -> Singles:
+    """``values``, one row per symbol, each times its ``scale``, as a padded float32 table.
 
     What is tiny becomes zero: products of such would be subnormal, and a hundred times slower.
     """
     out = aligned_zeros((len(values), table_width(values.shape[1])), np.float32)
-    out[:, : values.shape[1]] = np.where(values < TINY, 0.0, values)
+    _fill(np.ascontiguousarray(values), np.ones(len(values)) if scale is None else scale, out)
     return out
+
+
+@kernel
+def _fill(values: Floats, scale: Floats, out: Singles) -> None:
+    """``out[:, :K] = np.where(values * scale[:, None] < TINY, 0, values * scale[:, None])``"""
+    for r in range(len(values)):
+        for k in range(values.shape[1]):
+            value = values[r, k] * scale[r]
+            out[r, k] = np.float32(value if value >= TINY else 0.0)
 
 
 @fused_kernel
@@ -110,12 +120,8 @@ def _narrow_pass(
     fit: Floats,
 ) -> None:
     """`sparse_pass` for tables of one panel."""
-    width = right.shape[1]
     n_states = out.shape[1]
-    expected = np.zeros(STRETCH, np.float32)
-    stretch = np.empty(width, np.float32)
-    spare_columns = np.zeros(GROUP, columns.dtype)
-    spare_values = np.zeros(GROUP, np.float32)
+    stretch = np.empty(right.shape[1], np.float32)
     for r in range(part[0], part[1]):
         for k in range(n_states):
             out[r, k] = 0.0
@@ -123,18 +129,7 @@ def _narrow_pass(
         first, last = indptr[r], indptr[r + 1]
         while first < last:
             n = min(last - first, STRETCH)
-            if n >= GROUP:
-                n -= n % GROUP
-                dots_and_sum(lanes, left[r], right, columns, values, first, n, expected, stretch)
-                total += _log_sum(values, first, n, expected)
-            else:  # the rest of a row is filled up with non-zeros of value 0
-                for i in range(GROUP):
-                    spare_columns[i] = columns[first + i] if i < n else columns[first]
-                    spare_values[i] = values[first + i] if i < n else np.float32(0.0)
-                dots_and_sum(
-                    lanes, left[r], right, spare_columns, spare_values, 0, GROUP, expected, stretch
-                )
-                total += _log_sum(spare_values, 0, GROUP, expected)
+            total += dots_and_sum(lanes, left[r], right, columns, values, first, n, stretch)
             for k in range(n_states):
                 out[r, k] += stretch[k]
             first += n

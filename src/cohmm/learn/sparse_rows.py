@@ -9,6 +9,8 @@ import numpy as np
 
 from cohmm.kernels import tri_factor
 from cohmm.kernels.compiled import Floats, Ints, Part
+from cohmm.kernels.simd import aligned_zeros
+from cohmm.kernels.sparse_times import sparse_times
 from cohmm.kernels.threads import run
 
 PARTS = 64
@@ -35,13 +37,34 @@ class SparseRows(NamedTuple):
         columns = np.ascontiguousarray(matrix.indices, np.int32)
         return cls(indptr, columns, values.astype(np.float32), parts)
 
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.indptr) - 1
+
+    def times(self, matrix: Floats) -> Floats:
+        """The rows times a matrix, which is rounded to float32."""
+        n, k = matrix.shape
+        right, out = (
+            aligned_zeros((n, tri_factor.table_width(k)), np.float32),
+            np.empty((self.n_rows, k)),
+        )
+        right[:, :k] = matrix
+        lanes = tri_factor.table_lanes(k)
+
+        def task(first: int, stop: int) -> None:
+            rows = (self.indptr, self.columns, self.values, (first, stop))
+            sparse_times(lanes, *rows, right, out)
+
+        run(task, self.parts)
+        return out
+
     def divided(self, left: Any, right: Any, k: int) -> tuple[Floats, Floats]:
         """Of every row, sum n log p and sum (n / p) ``right``, with p = ``left . right``.
 
         ``left`` and ``right`` are tables of `cohmm.kernels.tri_factor`.
         """
-        n = len(self.indptr) - 1
-        log_fit, sums = np.empty(n), np.empty((n, k))
+        log_fit, sums = np.empty(self.n_rows), np.empty((self.n_rows, k))
         lanes = tri_factor.table_lanes(k)
 
         def task(first: int, stop: int) -> None:

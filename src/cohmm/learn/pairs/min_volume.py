@@ -214,16 +214,21 @@ class Problem:
         # 4: ~Omega = Omega / (M Theta M'), which is needed only in ~Omega M and ~Omega' M
         ratios = {lag: law.statistics(m, lagged[lag]) for lag, law in self.laws.items()}
         # 5: ~M = M * (~Omega M Theta' + ~Omega' M Theta)
-        new_m = m * sum(
-            self.weights[lag] * (ratio.rows @ lagged[lag].T + ratio.columns @ lagged[lag])
-            for lag, ratio in ratios.items()
-        )
+        new_m = np.zeros_like(m)
+        for lag, ratio in ratios.items():
+            update = ratio.rows @ lagged[lag].T
+            update += ratio.columns @ lagged[lag]
+            update *= self.weights[lag]
+            new_m += update
+        new_m *= m
         # 6: ~Theta = Theta * (M' ~Omega M), element by element: the paper leaves Theta out
         expected = self._expected_transitions(point, a, lagged, ratios)
         # 7: the columns of ~M scaled to one
         new_m[new_m < NEVER] = 0.0
         total = new_m.sum(axis=0)
-        new_m = np.where(total > 0, new_m / np.where(total > 0, total, 1.0), m)
+        new_m /= np.where(total > 0, total, 1.0)
+        if not total.all():
+            new_m = np.where(total > 0, new_m, m)
         # 8: ThetaUpdate
         if self.penalty > 0:
             expected += Terms(*(self.penalty * term for term in self.volume.majoriser(theta)))

@@ -107,11 +107,11 @@ class SparsePairs:
     def statistics(self, m: Floats, theta: Floats) -> Statistics:
         """One pass: see the module."""
         k = m.shape[1]
-        lift = m / np.maximum(self.frequency, NOTHING)[:, None]
-        right = tri_factor.table(lift)
+        scale = 1 / np.maximum(self.frequency, NOTHING)
+        right = tri_factor.table(m, scale)
         forward, backward = self._orientations
-        log_fits, rows = forward.divided(tri_factor.table(lift @ theta), right, k)
-        _, columns = backward.divided(tri_factor.table(lift @ theta.T), right, k)
+        log_fits, rows = forward.divided(tri_factor.table(m @ theta, scale), right, k)
+        _, columns = backward.divided(tri_factor.table(m @ theta.T, scale), right, k)
         return Statistics(float(log_fits @ self.frequency) + self._by_chance, rows, columns)
 
     def submatrix(self, symbols: Ints) -> Any:

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.kernels.threads import run, split
+from cohmm.kernels.threads import run
+from cohmm.learn.topics.eigenvectors import largest_eigenvectors
 from cohmm.learn.topics.k_means import k_means, scatter
 from cohmm.model.sampling import generator
 
@@ -28,7 +28,6 @@ MOST_WORDS = 4000
 OWN = 0.7  # the share of a topic that is its cluster; the rest is the corpus
 LARGEST_DENSE = 500
 CLUSTERINGS = 3  # of which the tightest is taken
-PARTS = 4  # of a matrix that a vector meets
 TINY = 1e-300
 
 
@@ -49,13 +48,12 @@ def cluster_topics(
     array([[0.075, 0.075, 0.075, 0.075],
            [0.425, 0.425, 0.425, 0.425]])
     """
-    both = omega + omega.T
-    words, frequency = frequent_words(both, seeds)
+    words, frequency = frequent_words(omega, seeds)
     if len(words) < n_components:
         raise ValueError(
             f"{n_components} topics cannot be told apart by {len(words)} words that occur in pairs"
         )
-    directions, own = _directions(both[words][:, words], n_components)
+    directions, own = _directions(both_ways(omega, words), n_components)
     held = np.full(len(frequency), -1)
     for topic, codes in enumerate(seeds):
         held[codes] = topic
@@ -72,13 +70,19 @@ def cluster_topics(
     return found
 
 
-def frequent_words(both: Any, also: Sequence[Ints] = ()) -> tuple[Ints, Floats]:
+def frequent_words(omega: Any, also: Sequence[Ints] = ()) -> tuple[Ints, Floats]:
     """The words that clusters are made of, in order, and the share of every word, (V,)."""
-    frequency = np.asarray(both.sum(axis=0), np.float64).ravel()
+    frequency = np.asarray(omega.sum(axis=0) + omega.sum(axis=1), np.float64).ravel()
     frequency = frequency / frequency.sum()
     order = np.argsort(-frequency, kind="stable")[:MOST_WORDS]
     order = np.unique(np.concatenate([order, *also]))
     return order[frequency[order] > 0], frequency
+
+
+def both_ways(omega: Any, words: Ints) -> Any:
+    """Omega + Omega' among some of the words."""
+    some = omega[words][:, words]
+    return some + some.T
 
 
 def whitened(both: Any) -> Any:
@@ -86,8 +90,9 @@ def whitened(both: Any) -> Any:
     scale = 1 / np.sqrt(np.maximum(np.asarray(both.sum(axis=0), np.float64).ravel(), TINY))
     if not sparse.issparse(both):
         return scale[:, None] * np.asarray(both, np.float64) * scale
-    diagonal = sparse.diags_array(scale)
-    return (diagonal @ sparse.csr_array(both, dtype=np.float64) @ diagonal).tocsr()
+    matrix = sparse.csr_array(both, dtype=np.float64)
+    values = matrix.data * np.repeat(scale, np.diff(matrix.indptr)) * scale[matrix.indices]
+    return sparse.csr_array((values, matrix.indices, matrix.indptr), matrix.shape)
 
 
 def main_directions(both: Any, k: int) -> tuple[Floats, Floats]:
@@ -97,20 +102,7 @@ def main_directions(both: Any, k: int) -> tuple[Floats, Floats]:
         values, vectors = np.linalg.eigh(matrix.toarray() if sparse.issparse(matrix) else matrix)
         largest = np.argsort(-np.abs(values), kind="stable")[:k]
         return values[largest], vectors[:, largest]
-    begin = np.random.default_rng(0).normal(size=matrix.shape[0])  # ARPACK would draw its own
-    values, vectors = eigsh(_in_parts(matrix), k, v0=begin, tol=1e-4)
-    return values, vectors
-
-
-def _in_parts(matrix: Any) -> LinearOperator:
-    """The same matrix, whose rows meet a vector on several threads."""
-    n = matrix.shape[0]
-    parts = [(matrix[first:stop],) for first, stop in split(n, PARTS)]
-
-    def matvec(x: Floats) -> Floats:
-        return np.concatenate(run(lambda rows: rows @ x, parts))
-
-    return LinearOperator((n, n), matvec=matvec, dtype=np.float64)
+    return largest_eigenvectors(sparse.csr_array(matrix), k)
 
 
 def _directions(both: Any, k: int) -> tuple[Floats, Floats]:

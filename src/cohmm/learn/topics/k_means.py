@@ -9,8 +9,8 @@ start.
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
+from cohmm.kernels import nearest
 from cohmm.kernels.compiled import Floats, Ints
 
 STEPS = 100  # of Lloyd's, at the end
@@ -64,29 +64,37 @@ class _Cloud:
         self.n_held = int(held.max(initial=-1)) + 1
 
     def centres(self, labels: Ints, k: int) -> Floats:
-        n = len(self.points)
-        members = sparse.csr_array((self.weights, (labels, np.arange(n))), (k, n))
-        return np.asarray((members @ self.points) / np.asarray(members.sum(axis=1))[:, None])
+        centres = np.empty((k, self.points.shape[1]))
+        nearest.move_centres(self.points, self.weights, labels, np.ones(k, bool), centres)
+        return centres
 
     def apart(self, labels: Ints, k: int) -> Floats:
         """The weighted squared distance of every point from the centre of its cluster."""
-        apart = self.points - self.centres(labels, k)[labels]
-        return np.asarray(self.weights * (apart * apart).sum(axis=1))
+        return self.weights * _squared_lengths(self.points - self.centres(labels, k)[labels])
 
     def scatter(self, labels: Ints, k: int) -> float:
         return float(self.apart(labels, k).sum())
 
     def settled(self, centres: Floats, steps: int) -> Ints:
-        """The clusters after so many of Lloyd's steps, at most."""
+        """The clusters after so many of Lloyd's steps, at most.
+
+        From step to step most clusters keep their points: centres and distances are found anew
+        for the others alone.
+        """
         labels, k = np.full(len(self.points), -1), len(centres)
+        centres, changed = centres.copy(), np.ones(k, bool)
+        distance, room = np.empty((2, k, len(self.points)))
         for _ in range(steps):
-            distance = self._distance(centres)
-            nearest = np.where(self.kept, self.held, np.argmin(distance, axis=1))
-            nearest = none_empty(nearest, distance, k, self.kept)
-            if np.array_equal(nearest, labels):
+            distance[changed] = self._distance(centres[changed], room)
+            now = np.where(self.kept, self.held, _two_nearest(distance)[0])
+            now = none_empty(now, distance, self.kept)
+            moved = np.flatnonzero(now != labels)
+            if not len(moved):
                 break
-            labels = nearest
-            centres = self.centres(labels, k)
+            changed[:] = False
+            changed[now[moved]] = changed[labels[moved]] = True
+            labels = now
+            nearest.move_centres(self.points, self.weights, labels, changed, centres)
         return labels
 
     def moved(self, labels: Ints, k: int, n: int) -> Ints:
@@ -106,8 +114,8 @@ class _Cloud:
         Of two that are next to one another not both go, as long as there are others.
         """
         k = len(centres)
-        nearest = np.partition(self._distance(centres), 1, axis=1)
-        cost = np.bincount(labels, self.weights * (nearest[:, 1] - nearest[:, 0]), minlength=k)
+        _, least, second = _two_nearest(self._distance(centres, np.empty((k, len(self.points)))))
+        cost = np.bincount(labels, self.weights * (second - least), minlength=k)
         between = (centres * centres).sum(axis=1) - 2 * centres @ centres.T
         np.fill_diagonal(between, np.inf)
         neighbour = between.argmin(axis=1)
@@ -121,40 +129,48 @@ class _Cloud:
         gone.update([c for c in order if c not in gone][: n - len(gone)])
         return np.array([c for c in range(k) if c not in gone])
 
-    def _distance(self, centres: Floats) -> Floats:
-        """Squared distances, (n, k), less what is the same for all clusters."""
-        return np.asarray((centres * centres).sum(axis=1) - 2 * self.points @ centres.T)
+    def _distance(self, centres: Floats, room: Floats) -> Floats:
+        """Squared distances, (k, n), less what is the same for all clusters; in ``room``.
+
+        Fresh memory for each would take longer than to fill it.
+        """
+        distance = np.matmul(-2 * centres, self.points.T, out=room[: len(centres)])
+        distance += _squared_lengths(centres)[:, None]
+        return distance
 
     def spread(self, k: int, rng: np.random.Generator) -> Floats:
         """Centres to begin with: of held clusters, and points far from those drawn before."""
         points, kept = self.points, self.kept
         known = _Cloud(points[kept], self.weights[kept], self.held[kept])
         given = known.centres(known.held, self.n_held)
-        nearest = np.ones(len(points))
+        closest = np.ones(len(points))
         for n, centre in enumerate(given):
-            apart = ((points - centre) ** 2).sum(axis=1)
-            nearest = apart if n == 0 else np.minimum(nearest, apart)
+            apart = _squared_lengths(points - centre)
+            closest = apart if n == 0 else np.minimum(closest, apart)
         chosen: list[int] = []
         for n in range(len(given), k):
-            mass = self.weights * nearest
+            mass = self.weights * closest
             mass[chosen] = 0.0
             if mass.sum() <= 0:  # all other points are where chosen ones are
                 mass = np.ones(len(points))
                 mass[chosen] = 0.0
             below = np.cumsum(mass)
             chosen.append(int(np.searchsorted(below, rng.random() * below[-1], side="right")))
-            apart = ((points - points[chosen[-1]]) ** 2).sum(axis=1)
-            nearest = apart if n == 0 else np.minimum(nearest, apart)
+            apart = _squared_lengths(points - points[chosen[-1]])
+            closest = apart if n == 0 else np.minimum(closest, apart)
         return np.concatenate([given, points[chosen]])
 
 
-def none_empty(labels: Ints, distance: Floats, k: int, kept: Ints) -> Ints:
-    """Empty clusters get the points that are farthest from their centres, but for ``kept`` ones."""
-    size = np.bincount(labels, minlength=k)
+def none_empty(labels: Ints, distance: Floats, kept: Ints) -> Ints:
+    """Empty clusters get the points that are farthest from their centres, but for ``kept`` ones.
+
+    ``distance`` is (k, n).
+    """
+    size = np.bincount(labels, minlength=len(distance))
     if size.all():
         return labels
     labels = labels.copy()
-    own = distance[np.arange(len(labels)), labels]
+    own = distance[labels, np.arange(len(labels))]
     for point in np.argsort(-own, kind="stable"):
         empty = np.flatnonzero(size == 0)
         if not len(empty):
@@ -164,3 +180,15 @@ def none_empty(labels: Ints, distance: Floats, k: int, kept: Ints) -> Ints:
             labels[point] = empty[0]
             size[empty[0]] = 1
     return labels
+
+
+def _two_nearest(distance: Floats) -> tuple[Ints, Floats, Floats]:
+    """Of every point the nearest centre, and the distances of the two nearest, each (n,)."""
+    n = distance.shape[1]
+    labels, least, second = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    nearest.two_nearest(distance, labels, least, second)
+    return labels, least, second
+
+
+def _squared_lengths(vectors: Floats) -> Floats:
+    return np.asarray(np.einsum("ij,ij->i", vectors, vectors))

@@ -12,7 +12,6 @@ joins those that frequent words have made, and makes none of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -82,7 +81,7 @@ def topics_of_pairs(
     k = max(_number_of_topics(n_components, evidence), len(seeds.words))
     points = [
         starts(evidence, k, 1, None, model)[0]
-        for model in _start_models(counts, shares, seeds, extra, k, n_init, random_state, start)
+        for model in _start_models(evidence, seeds, k, n_init, random_state, start)
     ]
     problem = Problem(evidence.laws, evidence.weights, NoVolume(), 0.0)
     words = _frequent_words(evidence, k, seeds)
@@ -157,25 +156,23 @@ def _after(used: int, step: Progress) -> Progress:
 
 
 def _start_models(
-    counts: Cooccurrence,
-    shares: dict[int, float],
+    evidence: PairEvidence,
     seeds: Seeds,
-    extra: Any,
     k: int,
     n_init: int,
     random_state: int | None,
     given: HMM | None,
 ) -> list[HMM]:
     """Where to start: the first is the same for any ``n_init``."""
-    if given is not None and given.vocabulary not in (None, counts.vocabulary):
+    vocabulary = evidence.counts.vocabulary
+    if given is not None and given.vocabulary not in (None, vocabulary):
         raise ValueError("start has other words than the documents, or in another order")
     if given is not None and n_init == 1:
         return [given]
-    omega: Any = sum(share * counts.probability(lag) for lag, share in shares.items())
-    if extra is not None:
-        omega = omega / omega.sum() + extra
-    models = [
-        HMM(np.full(k, 1 / k), (np.eye(k) + 1) / (k + 1), topics, counts.vocabulary)
-        for topics in cluster_topics(omega, k, random_state, n_init, seeds.words)
-    ]
+    words = [np.flatnonzero(np.isin(evidence.seen, codes)) for codes in seeds.words]
+    models = []
+    for clusters in cluster_topics(evidence.laws[1].omega, k, random_state, n_init, words):
+        topics = np.zeros((k, evidence.counts.n_symbols))
+        topics[:, evidence.seen] = clusters
+        models.append(HMM(np.full(k, 1 / k), (np.eye(k) + 1) / (k + 1), topics, vocabulary))
     return models if given is None else [given, *models[1:]]

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
@@ -26,7 +27,7 @@ from cohmm.evidence.counting import as_lags
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.topics.clusters import frequent_words, main_directions, whitened
+from cohmm.learn.topics.clusters import both_ways, frequent_words, main_directions, whitened
 from cohmm.model.sampling import generator
 
 TopicLags = Literal["auto"] | int | Iterable[int] | Mapping[int, float]
@@ -91,27 +92,25 @@ def _signals(documents: Documents | DocumentParts, far: list[int]) -> dict[int, 
     if not all((half.lengths > max(far)).any() for half in halves):
         return dict.fromkeys((*NEAR, *far), 0.0)
     counts = [count_documents(half, (*NEAR, *far)) for half in halves]
-    first, second = (_shown(one, by) for one, by in (counts, counts[::-1]))
+    # Estimators come here before a learner does: several threads of BLAS would wait for one another
+    # longer than they work, and add up in another order.
+    with threadpool_limits(1, "blas"):
+        first, second = (_shown(one, by) for one, by in (counts, counts[::-1]))
     return {lag: (first[lag] + second[lag]) / 2 for lag in first}
 
 
 def _shown(counts: Cooccurrence, by: Cooccurrence) -> dict[int, float]:
     """What pairs show of the directions of other pairs."""
     omega: Any = sum(by.probability(lag) for lag in NEAR)
-    words, _ = frequent_words(omega + omega.T)
+    words, _ = frequent_words(omega)
     occurs = np.ones(len(words), bool)
     for lag in counts.lags:
         occurs &= np.asarray(counts[lag].sum(axis=0) + counts[lag].sum(axis=1)).ravel()[words] > 0
     words = words[occurs]
     if len(words) <= DIRECTIONS:
         return dict.fromkeys(counts.lags, 0.0)
-    _, directions = main_directions(_among(omega, words), DIRECTIONS)
-    return {lag: _signal(_among(counts[lag], words), directions) for lag in counts.lags}
-
-
-def _among(matrix: Any, words: Any) -> Any:
-    both = matrix + matrix.T
-    return both[words][:, words]
+    _, directions = main_directions(both_ways(omega, words), DIRECTIONS)
+    return {lag: _signal(both_ways(counts[lag], words), directions) for lag in counts.lags}
 
 
 def _signal(both: Any, directions: Floats) -> float:
