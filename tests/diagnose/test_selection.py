@@ -115,6 +115,25 @@ def test_blocks_are_joined_and_sequences_are_not_cut():
     assert {len(sequence) for sequence in parts.split(0, 5)[0]} == {30}
 
 
+def test_a_symbol_that_is_held_out_alone_is_missing():
+    data = Sequences.of([5, *np.arange(1_999) % 5])
+    parts = grouped(data)
+    for fold in range(5):
+        _, plain, same = parts.split(fold, 5)
+        _, test, group = parts.fair_split(fold, 5)
+        np.testing.assert_array_equal(test.symbols, np.where(plain.symbols == 5, -1, plain.symbols))
+        np.testing.assert_array_equal(group, same)
+    assert (parts.fair_split(0, 5)[1].symbols == -1).sum() == 1
+
+
+def test_a_symbol_that_occurs_once_does_not_blind_it(truth):
+    symbols = truth.sample(2_000, random_state=0)[0].copy()
+    symbols[10] = 8
+    found = select(symbols, n_components=[1, 3], folds=1, stability=False, random_state=0)
+    assert np.isfinite([one.held_out for one in found.candidates]).all()
+    assert found.recommended == 3
+
+
 def test_topics():
     sample = sample_htmm(120, n_components=2, n_words=60, random_state=0)
     found = select_topics(sample.documents, [1, 2], random_state=0)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cohmm.data.encoding import MISSING
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.compiled import Ints
 
@@ -45,6 +46,16 @@ class Groups(NamedTuple):
         if self.blocks:
             return _joined(self.pieces, first, last), test, self.group[held]
         return self.pieces.spans(first, last), test, self.group[held]
+
+    def fair_split(self, fold: int, folds: int) -> tuple[Sequences, Sequences, Ints]:
+        """As `split`, but symbols that occur in what is held out alone are missing there.
+
+        No model could have learned them: all would give that data probability zero.
+        """
+        train, test, group = self.split(fold, folds)
+        known = np.append(train.symbol_counts > 0, True)  # a place is missing, -1, as it was
+        symbols = np.where(known[test.symbols], test.symbols, np.int32(MISSING))
+        return train, Sequences(symbols, test.offsets, test.n_symbols, test.vocabulary), group
 
 
 def grouped(data: Sequences, random_state: int = 0) -> Groups:

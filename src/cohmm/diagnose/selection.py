@@ -234,11 +234,11 @@ def _splits(parts: Groups, folds: int | None, n: int) -> list[tuple[Sequences, S
     if folds is None:
         rule = OF_BLOCKS if parts.blocks else OF_SEQUENCES
         times = next((times for most, times in rule if n <= most), 1)
-        return [parts.split(fold, FOLDS) for fold in range(times)]
+        return [parts.fair_split(fold, FOLDS) for fold in range(times)]
     check_whole(folds=folds)
     if folds > parts.n:
         raise ValueError(f"folds must be {parts.n}, the groups of this data, at most, not {folds}")
-    return [parts.split(fold, FOLDS if folds == 1 else folds) for fold in range(folds)]
+    return [parts.fair_split(fold, FOLDS if folds == 1 else folds) for fold in range(folds)]
 
 
 class _Judged(NamedTuple):
