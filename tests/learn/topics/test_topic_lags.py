@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from cohmm.data.documents import Documents
 from cohmm.datasets.demo_topics import demo_model
@@ -11,7 +12,7 @@ from cohmm.datasets.synthetic_topics import sample_documents, sample_htmm
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.topics.htmm import htmm
-from cohmm.learn.topics.topic_lags import FAR, NEAR, auto_lags, lag_shares
+from cohmm.learn.topics.topic_lags import FAR, NEAR, _signal, auto_lags, lag_shares
 
 WORDS = tuple(f"w{n}" for n in range(40))
 
@@ -48,6 +49,11 @@ def test_few_and_short_documents(lengths: list[int]) -> None:
     weights = auto_lags(Documents(symbols, offsets, WORDS))
     assert set(NEAR) <= set(weights)
     assert all(0 < weight <= 1 for weight in weights.values())
+
+
+def test_words_that_are_never_so_far_apart_show_nothing() -> None:
+    directions = np.linalg.qr(np.random.default_rng(0).normal(size=(12, 4)))[0]
+    assert _signal(sparse.csr_array((12, 12)), directions) == 0
 
 
 def test_the_order_of_documents_does_not_matter_much(one_subject: Documents) -> None:

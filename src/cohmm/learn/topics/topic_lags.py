@@ -114,9 +114,11 @@ def _shown(counts: Cooccurrence, by: Cooccurrence) -> dict[int, float]:
 
 
 def _signal(both: Any, directions: Floats) -> float:
-    """0 where it does not stand out from noise."""
+    """0 where it does not stand out from noise, or no two of these words are so far apart."""
+    n_pairs = both.sum() / 2
+    if n_pairs == 0:
+        return 0.0
     values = np.einsum("ij,ij->j", directions, whitened(both) @ directions)
     n = directions.shape[1] - 1
     signal = float((values.sum() - 1) / n)
-    n_pairs = both.sum() / 2
     return signal if signal > NOISE / np.sqrt(n * n_pairs) else 0.0
