@@ -607,3 +607,14 @@ def test_a_warning_points_at_the_line_of_the_user() -> None:
     with pytest.warns(UserWarning, match="mostly noise") as heard:
         PairwiseHMM(4, random_state=0).fit(np.random.default_rng(0).integers(0, 5, 300))
     assert {Path(warning.filename).name for warning in heard} == {Path(__file__).name}
+
+
+@pytest.mark.parametrize("n_components", [3, 8])
+def test_one_symbol_is_all_there_is(n_components: int) -> None:
+    """Nothing is left to be determined but rounding, of which no square root is taken."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)
+        model = PairwiseHMM(n_components, random_state=0).fit(np.zeros(1_000, int))
+    np.testing.assert_allclose(model.emissionprob_, 1)
+    np.testing.assert_allclose(model.transmat_.sum(axis=1), 1)
+    assert model.score(np.zeros(10, int)) == pytest.approx(0)

@@ -177,6 +177,7 @@ class SquareRoots:
         weight = symbols / max(windows.size, 1)
         diagonal = self.bend(point, model, counts)
         diagonal += RIDGE * (weight * scores.trace() + diagonal.sum()) / len(point) + LEAST
+        np.maximum(diagonal, LEAST, out=diagonal)  # where all is determined, rounding is left
         starts, others = np.split(diagonal, [model.n_components])
         starts[:] = 4.0
         solve = _inverse(scores, weight, others)
