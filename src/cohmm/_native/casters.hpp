@@ -1,0 +1,69 @@
+// How arguments come from Python: arrays as they are, or not at all.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <tuple>
+
+#include "arrays.hpp"
+
+namespace nanobind::detail {
+
+// A copy would swallow what a kernel writes: arrays of another type or order are refused.
+template <class T, int D>
+struct type_caster<cohmm::View<T, D>> {
+  using Array = ndarray<T, ndim<D>, c_contig, device::cpu>;
+  using Seen = cohmm::View<T, D>;
+  NB_TYPE_CASTER(Seen, make_caster<Array>::Name)
+
+  bool from_python(handle source, uint8_t, cleanup_list* cleanup) noexcept {
+    if (source.is_none()) return true;
+    make_caster<Array> array;
+    if (!array.from_python(source, 0, cleanup)) return false;
+    value.data = array.value.data();
+    for (int d = 0; d < D; d++) value.shape[d] = cohmm::i64(array.value.shape(d));
+    return true;
+  }
+};
+
+template <>
+struct type_caster<cohmm::Part> {
+  NB_TYPE_CASTER(cohmm::Part, const_name("tuple[int, int]"))
+
+  bool from_python(handle source, uint8_t, cleanup_list*) noexcept {
+    PyObject* pair = source.ptr();
+    if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) return false;
+    value = {PyLong_AsLongLong(PyTuple_GetItem(pair, 0)),
+             PyLong_AsLongLong(PyTuple_GetItem(pair, 1))};
+    if (!PyErr_Occurred()) return true;
+    PyErr_Clear();
+    return false;
+  }
+};
+
+// A struct with `names` and `fields()` is read from the attributes of any object that has them,
+// such as a NamedTuple, which keeps its arrays alive.
+template <class S>
+  requires requires(S s) { s.fields(); }
+struct type_caster<S> {
+  NB_TYPE_CASTER(S, const_name("object"))
+
+  bool from_python(handle source, uint8_t, cleanup_list* cleanup) noexcept {
+    int i = 0;
+    auto take = [&](auto& field) {
+      PyObject* attribute = PyObject_GetAttrString(source.ptr(), S::names[i++]);
+      if (!attribute) {
+        PyErr_Clear();
+        return false;
+      }
+      make_caster<std::remove_reference_t<decltype(field)>> caster;
+      bool taken = caster.from_python(attribute, 0, cleanup);
+      Py_DECREF(attribute);
+      if (taken) field = caster.value;
+      return taken;
+    };
+    return std::apply([&](auto&... field) { return (take(field) && ...); }, value.fields());
+  }
+};
+
+}  // namespace nanobind::detail

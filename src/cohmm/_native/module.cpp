@@ -1,0 +1,74 @@
+// The Python module: kernels chosen by what the processor can do; none of them holds the GIL.
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "casters.hpp"
+#include "pair_counts.hpp"
+
+#define COHMM_LEVEL baseline
+#include "kernels.hpp"
+#undef COHMM_LEVEL
+#ifdef COHMM_X86
+#define COHMM_LEVEL v3
+#include "kernels.hpp"
+#undef COHMM_LEVEL
+#define COHMM_LEVEL v4
+#include "kernels.hpp"
+#undef COHMM_LEVEL
+#endif
+
+namespace nb = nanobind;
+using namespace cohmm;
+
+namespace {
+
+// The level of x86-64 (2, 3 or 4) that the processor has; 0 elsewhere.
+int processor_level() {
+#ifdef COHMM_X86
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 2;
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+                 __builtin_cpu_supports("avx512cd")
+             ? 4
+             : 3;
+#else
+  return 0;
+#endif
+}
+
+// The level to use: the processor's, or a lower one that COHMM_LEVEL asks for.
+int chosen_level() {
+  const int best = processor_level();
+  const char* asked = std::getenv("COHMM_LEVEL");
+  if (!asked || !*asked) return best;
+  const std::string text = asked;
+  for (int level = best ? 2 : 0; level <= best; level++)
+    if (text == std::to_string(level)) return level;
+  throw std::runtime_error("COHMM_LEVEL is '" + text + "', but this processor has level " +
+                           std::to_string(best) + (best ? " of x86-64: set it to 2.." : ": set it to ") +
+                           std::to_string(best) + ", or unset it");
+}
+
+#ifdef COHMM_X86
+#define BEST(kernel) (level >= 4 ? v4::kernel : level == 3 ? v3::kernel : baseline::kernel)
+#else
+#define BEST(kernel) baseline::kernel
+#endif
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+  const int level = chosen_level();
+  m.attr("level") = level;
+  nb::call_guard<nb::gil_scoped_release> unlocked;
+  m.def("sparse_pass", BEST(sparse_pass), unlocked);
+  m.def("count_dense", count_dense, unlocked);
+  m.def("count_rows", count_rows, unlocked);
+  m.def("cut_rows", cut_rows, unlocked);
+  m.def("fill_buckets", fill_buckets, unlocked);
+  m.def("radix_sort", radix_sort<u32>, unlocked);
+  m.def("radix_sort", radix_sort<u64>, unlocked);
+  m.def("count_distinct", count_distinct, unlocked);
+  m.def("merge_equal", merge_equal, unlocked);
+}

@@ -1,0 +1,226 @@
+// Vectors of the machine's own width, and rows of a tile that are made of them.
+//
+// Everything is in an anonymous namespace or always inlined: what one instruction set compiles
+// must never be taken by the linker for what another one calls.
+#pragma once
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <type_traits>
+
+#include "arrays.hpp"
+#if defined(__SSE2__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+#define UNROLL _Pragma("GCC unroll 32")
+#define INLINE_LAMBDA __attribute__((always_inline))
+
+namespace cohmm {
+namespace COHMM_LEVEL {
+namespace {
+
+constexpr int GANG = 8;
+constexpr double INF = std::numeric_limits<double>::infinity();
+#if defined(__AVX512F__)
+constexpr int L = 8;          // doubles in a vector
+constexpr int TILE_ROWS = 8;  // with so many rows, tiles of up to WIDEST columns stay in registers
+constexpr int WIDEST = 24;
+#elif defined(__AVX__)
+constexpr int L = 4, TILE_ROWS = 4, WIDEST = 12;
+#elif defined(__aarch64__)
+constexpr int L = 2, TILE_ROWS = 4, WIDEST = 8;
+#else
+constexpr int L = 2, TILE_ROWS = 4, WIDEST = 4;
+#endif
+
+template <class T, int N>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+  typedef T loose __attribute__((vector_size(N * sizeof(T)), aligned(sizeof(T)), may_alias));
+};
+template <class T, int N>
+using Vec = typename VectorOf<T, N>::type;
+
+template <int N, class T>
+INLINE Vec<T, N> load(const T* p) {
+  return *reinterpret_cast<const typename VectorOf<T, N>::loose*>(p);
+}
+template <class V, class T>
+INLINE void store(T* p, V v) {
+  *reinterpret_cast<typename VectorOf<T, sizeof(V) / sizeof(T)>::loose*>(p) = v;
+}
+template <class V, class T>
+INLINE V splat(T x) {
+  return x - V{};
+}
+
+// GCC 12 does not make one instruction of a > b ? a : b on vectors.
+template <class V>
+INLINE V larger(V a, V b) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) return (V)_mm512_max_pd((__m512d)a, (__m512d)b);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32) return (V)_mm256_max_pd((__m256d)a, (__m256d)b);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16) return (V)_mm_max_pd((__m128d)a, (__m128d)b);
+#endif
+#if !defined(__SSE2__)
+  return a > b ? a : b;
+#endif
+}
+
+// The lower half of a vector; of AVX-512, the same register.
+template <class V>
+INLINE auto lower(V v) {
+  if constexpr (sizeof(V) == 64) return __builtin_shufflevector(v, v, 0, 1, 2, 3);
+  else return v;
+}
+
+// a + b.  Additions and maxima wait for the same units of some processors, multiplications do not:
+// a * one + b is exactly the sum, where the compiler cannot know that `one` is 1.
+template <class V>
+INLINE V sum(V a, [[maybe_unused]] V one, V b) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)one, (__m512d)b);
+  if constexpr (sizeof(V) == 32)
+    return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)one, (__m256d)b);
+#endif
+  return a + b;
+}
+
+struct Sum {
+  template <class V>
+  INLINE V operator()(V a, V b) const { return a + b; }
+};
+struct Max {
+  template <class V>
+  INLINE V operator()(V a, V b) const {
+    if constexpr (sizeof(V) == 8) return a > b ? a : b;
+    else return larger(a, b);
+  }
+};
+
+template <class V, class F>
+INLINE double over_elements(V v, F f) {
+  if constexpr (sizeof(V) == 64)
+    return over_elements(f(__builtin_shufflevector(v, v, 0, 1, 2, 3),
+                           __builtin_shufflevector(v, v, 4, 5, 6, 7)), f);
+  else if constexpr (sizeof(V) == 32)
+    return over_elements(f(__builtin_shufflevector(v, v, 0, 1),
+                           __builtin_shufflevector(v, v, 2, 3)), f);
+  else
+    return f(double(v[0]), double(v[1]));
+}
+
+// W columns: whole vectors, and half a one where AVX-512 would waste it.
+template <int W>
+struct Row {
+  static constexpr int N = W / L, REST = W % L;
+  Vec<double, L> v[N ? N : 1];
+  Vec<double, REST ? REST : L> h;
+
+  static INLINE Row all(double x) {
+    Row r;
+    UNROLL for (int i = 0; i < N; i++) r.v[i] = splat<Vec<double, L>>(x);
+    if constexpr (REST) r.h = splat<Vec<double, REST>>(x);
+    return r;
+  }
+  static INLINE Row from(const double* p) {
+    Row r;
+    UNROLL for (int i = 0; i < N; i++) r.v[i] = load<L>(p + i * L);
+    if constexpr (REST) r.h = load<REST>(p + N * L);
+    return r;
+  }
+  INLINE void to(double* p) const {
+    UNROLL for (int i = 0; i < N; i++) store(p + i * L, v[i]);
+    if constexpr (REST) store(p + N * L, h);
+  }
+  template <class F>
+  INLINE Row with(const Row& o, F f) const {
+    Row r;
+    UNROLL for (int i = 0; i < N; i++) r.v[i] = f(v[i], o.v[i]);
+    if constexpr (REST) r.h = f(h, o.h);
+    return r;
+  }
+  INLINE Row operator*(const Row& o) const { return with(o, [](auto a, auto b) { return a * b; }); }
+  INLINE Row operator+(const Row& o) const { return with(o, [](auto a, auto b) { return a + b; }); }
+  INLINE Row operator*(double x) const { return *this * all(x); }
+  INLINE void add_product(double x, const Row& o) {
+    const auto same = splat<Vec<double, L>>(x);
+    UNROLL for (int i = 0; i < N; i++) v[i] += same * o.v[i];
+    if constexpr (REST) h += lower(same) * o.h;
+  }
+  INLINE void add_product(const Row& x, const Row& o) {
+    UNROLL for (int i = 0; i < N; i++) v[i] += x.v[i] * o.v[i];
+    if constexpr (REST) h += x.h * o.h;
+  }
+  INLINE void raise(double x, Vec<double, L> one, const Row& o) {
+    const auto same = splat<Vec<double, L>>(x);
+    UNROLL for (int i = 0; i < N; i++) v[i] = larger(sum(same, one, o.v[i]), v[i]);
+    if constexpr (REST) h = larger(sum(lower(same), lower(one), o.h), h);
+  }
+  INLINE double largest() const {
+    double top = -INF;
+    if constexpr (N > 0) {
+      auto t = v[0];
+      UNROLL for (int i = 1; i < N; i++) t = larger(t, v[i]);
+      top = over_elements(t, Max{});
+    }
+    if constexpr (REST > 0) top = Max{}(top, over_elements(h, Max{}));
+    return top;
+  }
+};
+
+template <int W>
+struct Width {
+  static constexpr int value = W;
+};
+
+// body(first column, Width<columns>) for tiles that cover n columns, rounded up to four.
+template <class F>
+INLINE void over_tiles(i64 n, F body) {
+  n = (n + 3) & -4;
+  i64 c = 0;
+  while (c < n) {
+    i64 rest = n - c, w = rest < WIDEST ? rest : WIDEST;
+    if constexpr (L == 8) {  // two middling tiles rather than a wide and a narrow one
+      if (rest == 28 || rest == 32 || rest == 40) w = 20;
+    }
+    switch (w) {
+      case 4: body(c, Width<4>{}); break;
+      case 8: if constexpr (WIDEST >= 8) body(c, Width<8>{}); break;
+      case 12: if constexpr (WIDEST >= 12) body(c, Width<12>{}); break;
+      case 16: if constexpr (WIDEST >= 16) body(c, Width<16>{}); break;
+      case 20: if constexpr (WIDEST >= 20) body(c, Width<20>{}); break;
+      default: if constexpr (WIDEST >= 24) body(c, Width<24>{}); break;
+    }
+    c += w;
+  }
+}
+
+// Space to work in, at the beginning of a cache line.
+template <class T>
+struct Buffer {
+  T* data;
+  explicit Buffer(i64 n, T fill = T()) : data(new (std::align_val_t{64}) T[std::size_t(n)]) {
+    for (i64 i = 0; i < n; i++) data[i] = fill;
+  }
+  ~Buffer() { ::operator delete[](data, std::align_val_t{64}); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  INLINE T& operator[](i64 i) { return data[i]; }
+};
+
+INLINE i64 least(i64 a, i64 b) { return a < b ? a : b; }
+INLINE i64 most(i64 a, i64 b) { return a > b ? a : b; }
+
+}  // namespace
+}  // namespace COHMM_LEVEL
+}  // namespace cohmm

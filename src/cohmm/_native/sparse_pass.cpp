@@ -1,0 +1,180 @@
+// The pass over the non-zeros of a sparse pair law.  For row n with the non-zeros (l, v):
+//
+//     p = left[n] . right[l];  out[n] += (v / p) * right[l];  fit[n] += v * log p
+//
+// Tables are float32, in columns padded to a multiple of 16; sums over a stretch of non-zeros are
+// float32, sums of those float64.
+#include "simd.hpp"
+
+namespace cohmm {
+namespace COHMM_LEVEL {
+namespace {
+
+constexpr int LF = 2 * L;          // floats in a vector
+constexpr int PANEL = 128;         // columns that go together, at most
+constexpr i64 STRETCH = 128, AHEAD = 16;
+constexpr float FAINTEST = 1e-30f;
+using Lane = Vec<float, LF>;
+
+// The halves of a vector added up, until there are four elements.
+template <class V>
+INLINE Vec<float, 4> folded(V v) {
+  if constexpr (sizeof(V) == 64)
+    return folded(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                  __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15));
+  else if constexpr (sizeof(V) == 32)
+    return __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  else
+    return v;
+}
+
+// The sums of four vectors, in one.
+INLINE Vec<float, 4> totals_of(const Lane* v) {
+  Vec<float, 4> q[4];
+  UNROLL for (int g = 0; g < 4; g++) q[g] = folded(v[g]);
+  auto a = __builtin_shufflevector(q[0], q[1], 0, 1, 4, 5) +
+           __builtin_shufflevector(q[0], q[1], 2, 3, 6, 7);
+  auto b = __builtin_shufflevector(q[2], q[3], 0, 1, 4, 5) +
+           __builtin_shufflevector(q[2], q[3], 2, 3, 6, 7);
+  return __builtin_shufflevector(a, b, 0, 2, 4, 6) + __builtin_shufflevector(a, b, 1, 3, 5, 7);
+}
+
+// The exponent is read off the bits, and the logarithm of what remains, in [sqrt(1/2), sqrt(2)), is
+// a series in z = (x - 1) / (x + 1), good to 2e-8 there.
+template <int N>
+INLINE Vec<float, N> logarithms(Vec<float, N> p) {
+  using F = Vec<float, N>;
+  using I = Vec<i32, N>;
+  constexpr i32 root_half = 0x3F3504F3;
+  I shifted = (I)p - root_half;
+  F exponent = __builtin_convertvector(shifted >> 23, F);
+  F x = (F)((shifted & 0x007FFFFF) + root_half);
+  F z = (x - 1.0f) / (x + 1.0f), z2 = z * z;
+  F series = 2.0f + z2 * (0.6666666667f + z2 * (0.4f + z2 * 0.2857142857f));
+  return exponent * 0.6931471806f + z * series;
+}
+
+// p = right[columns] . row; sums += (values / p) @ right[columns]; returns values . log(p)
+//
+// N vectors in a row: rows are still in the nearest cache when they are needed again, and sums stay
+// in registers.  The last non-zeros are filled up to four with some of value 0.
+template <int N>
+INLINE double dots_and_sum(const float* row, FloatMatrix right, const i32* columns,
+                           const float* values, i64 n, i64 ahead, float* out) {
+  constexpr int G = 4;
+  Lane left[N], sum[N];
+  UNROLL for (int v = 0; v < N; v++) left[v] = load<LF>(row + v * LF), sum[v] = Lane{};
+  Vec<double, G> logs{};
+  auto add = [&](const float* const* at, Vec<float, G> observed) INLINE_LAMBDA {
+    Lane dots[G];
+    UNROLL for (int g = 0; g < G; g++) dots[g] = left[0] * load<LF>(at[g]);
+    UNROLL for (int v = 1; v < N; v++)
+      UNROLL for (int g = 0; g < G; g++) dots[g] += left[v] * load<LF>(at[g] + v * LF);
+    Vec<float, G> expected = totals_of(dots), small = splat<Vec<float, G>>(FAINTEST);
+    expected = expected > small ? expected : small;
+    logs += __builtin_convertvector(observed * logarithms<G>(expected), Vec<double, G>);
+    Vec<float, G> ratios = observed / expected;
+    UNROLL for (int g = 0; g < G; g++) {
+      Lane ratio = splat<Lane>(ratios[g]);
+      UNROLL for (int v = 0; v < N; v++) sum[v] += ratio * load<LF>(at[g] + v * LF);
+    }
+  };
+  const float* at[G];
+  const i64 whole = n & -G;
+  for (i64 i = 0; i < whole; i += G) {
+    UNROLL for (int g = 0; g < G; g++) {
+      at[g] = right.data + columns[i + g] * i64(N * LF);
+      const float* next = right.data + columns[least(i + g + AHEAD, ahead)] * i64(N * LF);
+      UNROLL for (int c = 0; c < N * LF; c += 16) __builtin_prefetch(next + c);
+    }
+    add(at, load<G>(values + i));
+  }
+  if (whole < n) {
+    Vec<float, G> observed{};
+    UNROLL for (int g = 0; g < G; g++) {
+      at[g] = right.data + columns[whole + g < n ? whole + g : whole] * i64(N * LF);
+      if (whole + g < n) observed[g] = values[whole + g];
+    }
+    add(at, observed);
+  }
+  UNROLL for (int v = 0; v < N; v++) store(out + v * LF, sum[v]);
+  return (logs[0] + logs[1]) + (logs[2] + logs[3]);
+}
+
+// As `dots_and_sum`, of any width: in two passes over the rows, the second by panels.
+inline double dots_then_sum(const float* row, FloatMatrix right, const i32* columns,
+                            const float* values, i64 n, float* out) {
+  constexpr int G = 4, P = 32 / LF;  // rows, and vectors of a panel of columns
+  const i64 width = right.shape[1];
+  float ratios[STRETCH + G] = {};
+  const float* at[STRETCH + G];
+  for (i64 i = 0; i < n + G - 1; i++) at[i] = right.row(columns[i < n ? i : 0]);
+  double logs = 0.0;
+  for (i64 i = 0; i < n; i += G) {
+    Lane dots[G] = {};
+    for (i64 k = 0; k < width; k += LF)
+      UNROLL for (int g = 0; g < G; g++) dots[g] += load<LF>(row + k) * load<LF>(at[i + g] + k);
+    Vec<float, G> expected = totals_of(dots), small = splat<Vec<float, G>>(FAINTEST);
+    expected = expected > small ? expected : small;
+    Vec<float, G> log_p = logarithms<G>(expected);
+    for (int g = 0; g < G && i + g < n; g++) {
+      logs += double(values[i + g] * log_p[g]);
+      ratios[i + g] = values[i + g] / expected[g];
+    }
+  }
+  for (i64 begin = 0; begin < width; begin += P * LF) {
+    const i64 k = least(begin, width - P * LF);  // the last one may overlap
+    Lane sum[G][P] = {};
+    for (i64 i = 0; i < n; i += G)
+      UNROLL for (int g = 0; g < G; g++)
+        UNROLL for (int v = 0; v < P; v++)
+          sum[g][v] += ratios[i + g] * load<LF>(at[i + g] + k + v * LF);
+    UNROLL for (int v = 0; v < P; v++)
+      store(out + k + v * LF, (sum[0][v] + sum[1][v]) + (sum[2][v] + sum[3][v]));
+  }
+  return logs;
+}
+
+template <class Stretch>
+INLINE void over_rows(Indices indptr, Part part, MatrixOut out, RealsOut fit, i64 width,
+                      Stretch stretch) {
+  Buffer<float> sums(width);
+  for (i64 r = part.first; r < part.last; r++) {
+    double* row = out.row(r);
+    for (i64 k = 0; k < out.shape[1]; k++) row[k] = 0.0;
+    fit[r] = 0.0;
+    for (i64 first = indptr[r], last = indptr[r + 1]; first < last; first += STRETCH) {
+      fit[r] += stretch(r, first, least(last - first, STRETCH), sums.data);
+      for (i64 k = 0; k < out.shape[1]; k++) row[k] += double(sums[k]);
+    }
+  }
+}
+
+}  // namespace
+
+void sparse_pass(Indices indptr, Symbols columns, Floats values, Part part, FloatMatrix left,
+                 FloatMatrix right, MatrixOut out, RealsOut fit) {
+  const i64 width = right.shape[1], end = columns.size() - 1;
+  auto narrow = [&](auto n) {
+    over_rows(indptr, part, out, fit, width, [&](i64 r, i64 first, i64 size, float* sums) {
+      return dots_and_sum<decltype(n)::value>(left.row(r), right, columns.data + first,
+                                              values.data + first, size, end - first, sums);
+    });
+  };
+  switch (width <= PANEL ? width / 16 : 0) {
+    case 1: return narrow(Width<16 / LF>{});
+    case 2: return narrow(Width<32 / LF>{});
+    case 3: return narrow(Width<48 / LF>{});
+    case 4: return narrow(Width<64 / LF>{});
+    case 5: return narrow(Width<80 / LF>{});
+    case 6: return narrow(Width<96 / LF>{});
+    case 7: return narrow(Width<112 / LF>{});
+    case 8: return narrow(Width<128 / LF>{});
+  }
+  over_rows(indptr, part, out, fit, width, [&](i64 r, i64 first, i64 size, float* sums) {
+    return dots_then_sum(left.row(r), right, columns.data + first, values.data + first, size, sums);
+  });
+}
+
+}  // namespace COHMM_LEVEL
+}  // namespace cohmm
