@@ -12,7 +12,6 @@ from tests import laws, oracles
 from tests.laws import close
 from tests.strategies import are_no_column, models_and_data, random_model, with_gaps
 
-pytestmark = pytest.mark.usefixtures("both_ways")
 
 ASKED = {
     "filter": HMM.filter,

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm import HMM
-from cohmm.model import decoding, inference, joints, short_data
-from cohmm.model.tables import probability_tables
+from cohmm.kernels import blocks
+from cohmm.kernels.chain import probability_tables
+from cohmm.model import decoding, inference
 from tests import laws, oracles
 from tests.laws import close
 from tests.strategies import (
@@ -35,7 +36,7 @@ class Route:
 
     def __init__(self) -> None:
         self.repeated = 0
-        self.settle = joints.settle
+        self.settle = blocks.settle
 
     def __call__(self, joints, given_, found, again, *how) -> None:
         def counted(joint: int) -> None:
@@ -48,12 +49,11 @@ class Route:
 @contextmanager
 def blocks_of(size: int, warm_up: int = 1) -> Iterator[Route]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(short_data, "LARGEST", 0)
-        patch.setattr(joints, "LONG_BLOCK", size)
-        patch.setattr(joints, "SHORT_BLOCK", size)
-        patch.setattr(joints, "WARM_UP", warm_up)
+        patch.setattr(blocks, "LONG_BLOCK", size)
+        patch.setattr(blocks, "SHORT_BLOCK", size)
+        patch.setattr(blocks, "WARM_UP", warm_up)
         route = Route()
-        patch.setattr(joints, "settle", route)
+        patch.setattr(blocks, "settle", route)
         yield route
 
 
@@ -220,7 +220,7 @@ def test_a_chain_that_forgets_repeats_nothing(asked):
 def test_the_usual_sizes_repeat_nothing_where_the_chain_forgets():
     model = random_model(4, 20, seed=1)
     y, _ = model.sample(100_000, random_state=0)
-    with blocks_of(joints.LONG_BLOCK, joints.WARM_UP) as route:
+    with blocks_of(blocks.LONG_BLOCK, blocks.WARM_UP) as route:
         model.log_likelihood(y)
         model.decode(y)
     assert route.repeated == 0

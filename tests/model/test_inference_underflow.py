@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from cohmm import HMM
-from cohmm.model import inference, joints
+from cohmm.kernels import blocks
+from cohmm.model import inference
 from tests import laws, oracles
 from tests.laws import close
 from tests.strategies import random_model
-
-pytestmark = pytest.mark.usefixtures("both_ways")
 
 TWO = np.kron(np.eye(2), [[0.9, 0.1], [0.2, 0.8]])  # two components that never meet
 # Symbols 0 and 1 by both, much rather by the first component; symbol 2 by the second alone.
@@ -65,8 +64,8 @@ def test_a_lost_component_wins_for_a_while():
 
 
 def test_a_lost_component_across_blocks(monkeypatch):
-    monkeypatch.setattr(joints, "LONG_BLOCK", 97)
-    monkeypatch.setattr(joints, "SHORT_BLOCK", 61)
+    monkeypatch.setattr(blocks, "LONG_BLOCK", 97)
+    monkeypatch.setattr(blocks, "SHORT_BLOCK", 61)
     model = HMM([0.5, 0.5], np.eye(2), [[0.9, 0.1], [0.1, 0.9]])
     assert_as_logarithms(model, [0] * 500 + [1] * 700)
     model = HMM([0.45, 0.45, 0.05, 0.05], TWO, EMISSION)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cohmm.kernels.simd import padded
+from cohmm.kernels.chain import padded
 from tests.strategies import random_model
 
 
@@ -16,7 +16,7 @@ def test_tables_are_padded_with_impossible_states(k):
     np.testing.assert_array_equal(tables.back[:, :k], model.transmat.T)
     np.testing.assert_array_equal(tables.emit[:-1, :k], model.emissionprob.T)
     assert (tables.emit[-1, :k] == 1).all()  # the missing observation
-    for table, log_table in zip(tables[1:], logs[1:], strict=True):
+    for table, log_table in zip(tables[1:5], logs[1:5], strict=True):
         assert (table[..., k:] == 0).all()
         assert (log_table[..., k:] == -np.inf).all()
         np.testing.assert_allclose(np.exp(log_table), table, rtol=1e-14)

@@ -4,7 +4,9 @@
 #include <string>
 
 #include "casters.hpp"
+#include "log_chain.hpp"
 #include "pair_counts.hpp"
+#include "sampling.hpp"
 
 #define COHMM_LEVEL baseline
 #include "kernels.hpp"
@@ -62,6 +64,19 @@ NB_MODULE(_native, m) {
   const int level = chosen_level();
   m.attr("level") = level;
   nb::call_guard<nb::gil_scoped_release> unlocked;
+  m.def("forward", BEST(forward), unlocked);
+  m.def("backward", BEST(backward), unlocked);
+  m.def("forward_backward", BEST(forward_backward), unlocked);
+  m.def("viterbi", BEST(viterbi), unlocked);
+  m.def("path_log_probs", BEST(path_log_probs), unlocked);
+  m.def("first_impossible", first_impossible, unlocked);
+  m.def("log_forward", log_forward, unlocked);
+  m.def("log_backward", log_backward, unlocked);
+  m.def("add_log_counts", add_log_counts, unlocked);
+  m.def("alias_tables", alias_tables, unlocked);
+  m.def("sample_path", sample_path, unlocked);
+  m.def("draw_states", draw_states, unlocked);
+
   m.def("sparse_pass", BEST(sparse_pass), unlocked);
   m.def("count_dense", count_dense, unlocked);
   m.def("count_rows", count_rows, unlocked);

@@ -23,7 +23,6 @@ namespace cohmm {
 namespace COHMM_LEVEL {
 namespace {
 
-constexpr int GANG = 8;
 constexpr double INF = std::numeric_limits<double>::infinity();
 #if defined(__AVX512F__)
 constexpr int L = 8;          // doubles in a vector
@@ -166,15 +165,10 @@ struct Row {
     UNROLL for (int i = 0; i < N; i++) v[i] = larger(sum(same, one, o.v[i]), v[i]);
     if constexpr (REST) h = larger(sum(lower(same), lower(one), o.h), h);
   }
-  INLINE double largest() const {
-    double top = -INF;
-    if constexpr (N > 0) {
-      auto t = v[0];
-      UNROLL for (int i = 1; i < N; i++) t = larger(t, v[i]);
-      top = over_elements(t, Max{});
-    }
-    if constexpr (REST > 0) top = Max{}(top, over_elements(h, Max{}));
-    return top;
+  INLINE void add_to(Vec<double, L>& total) const {
+    UNROLL for (int i = 0; i < N; i++) total += v[i];
+    if constexpr (REST)  // of AVX-512 alone
+      total += __builtin_shufflevector(h, Vec<double, REST>{}, 0, 1, 2, 3, 4, 5, 6, 7);
   }
 };
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from cohmm.kernels import viterbi as kernels
+from cohmm import _native
+from cohmm.kernels import blocks
+from cohmm.kernels.blocks import LANES, Cut
+from cohmm.kernels.chain import Blocks, Borders, Paths, Tables
 from cohmm.kernels.compiled import Floats, Ints, Part
 from cohmm.kernels.threads import run, split
-from cohmm.kernels.tiles import GANG
-from cohmm.model import joints
-from cohmm.model.joints import Cut
-from cohmm.model.tables import Tables
 
 SCORES = 2**27  # bytes of scores, at most, however long a sequence is
 
@@ -25,82 +22,59 @@ def viterbi(logs: Tables, symbols: Ints, offsets: Ints) -> tuple[Ints, Ints]:
     where not, the block is traced again from the state through which the path of the next goes.
     """
     n = len(offsets) - 1
-    cut = Cut.of(offsets, _block_size(logs))
-    given = np.zeros((len(cut.joints), logs.width))
-    lengths = _warm_up(logs, symbols, cut, given)
-    found = np.zeros_like(given)
-    lost = np.empty(len(cut.blocks), np.int64)
-    states = np.empty(len(symbols), np.int32)
-    passed = np.full(len(cut.blocks), -1, np.int64)
-    known = np.full(len(cut.blocks), -1, np.int64)
+    cut = Cut.of(symbols, offsets, _block_size(logs))
+    n_blocks = len(cut.blocks)
+    borders, lengths = _warm_up(logs, cut)
     ends = cut.blocks[:, 1].copy()
-    before = np.flatnonzero(cut.blocks[:, 3] >= 0)  # blocks with another behind them
+    before = np.flatnonzero(cut.blocks[:, 3] >= 0)  # blocks with another after them
     ends[before] += np.minimum(lengths // 2, cut.blocks[before + 1, 1] - cut.blocks[before + 1, 0])
-    longest = int((ends - cut.blocks[:, 0]).max())
-    space = joints.Space((longest + 1, GANG, logs.width), fill=-np.inf)
+    known, passed = np.full(n_blocks, -1, np.int64), np.full(n_blocks, -1, np.int64)
+    lost, states = np.empty(n_blocks, np.int64), np.empty(len(symbols), np.int32)
+    paths = Paths(ends, known, passed, lost, states)
 
-    def blocks(gangs: Ints, first: int, stop: int) -> None:
-        arrays = space.take()
-        _score(
-            logs, symbols, cut.blocks, gangs, (first, stop), given, found, lost, ends, known,
-            passed, states, arrays[0], joints.NONE,
-        )  # fmt: skip
-        space.give(arrays)
+    def through(work: Blocks, part: Part) -> None:
+        _native.viterbi(work, part, logs, borders, paths)
 
     right_of = cut.right_of
-    run(blocks, [(cut.gangs, *part) for part in cut.parts])
-    joints.settle(
-        range(len(given)),
-        given,
-        found,
-        lambda j: blocks(joints.alone(right_of[j]), 0, 1),
-        kernels.scores_differ,
+    run(lambda *part: through(cut.work, part), cut.parts)
+    blocks.settle(
+        range(len(right_of)),
+        borders.before,
+        borders.after,
+        lambda joint: through(cut.alone(right_of[joint]), (0, 1)),
+        blocks.scores_differ,
     )
     for block in before[::-1]:
         last = cut.blocks[block, 1]
         if passed[block] != states[last]:
             ends[block], known[block] = last + 1, states[last]
-            blocks(joints.alone(block), 0, 1)
-    return states, cut.by_sequence(np.zeros(len(lost)), lost, n)[1]
+            through(cut.alone(block), (0, 1))
+    return states, cut.by_sequence(np.zeros(n_blocks), lost, n)[1]
 
 
 def _block_size(logs: Tables) -> int:
-    """So many symbols that the scores of two gangs, for two threads, do not take too much."""
-    return max(1, min(joints.SHORT_BLOCK, SCORES // (2 * 2 * GANG * logs.width * 8)))
+    """So many symbols that the scores of two groups, for two threads, do not take too much."""
+    return max(1, min(blocks.SHORT_BLOCK, SCORES // (2 * 2 * LANES * logs.width * 8)))
 
 
-def _warm_up(logs: Tables, symbols: Ints, cut: Cut, given: Floats) -> Ints:
-    """Fill the scores ``given`` at the joints; returns how long the warm-ups were."""
-
-    space = joints.Space((2, GANG, logs.width), fill=-np.inf)
-
-    def through(blocks: Ints, gangs: Ints, part: Part) -> None:
-        unused = np.empty(len(blocks), np.int64)
-        arrays = space.take()
-        _score(
-            logs, symbols, blocks, gangs, part, given, given, unused, blocks[:, 1].copy(), unused,
-            unused, np.empty(0, np.int32), arrays[0], cut.joints,
-        )  # fmt: skip
-        space.give(arrays)
-
-    return joints.warm_up(cut, through)
-
-
-def _score(logs: Tables, symbols: Ints, blocks: Ints, gangs: Ints, part: Part, *rest: Any) -> None:
-    given, found, lost, ends, known, passed, states, rows, borders = rest
-    kernels.score_gangs(
-        symbols, blocks, gangs, part, logs.start, logs.trans, logs.back, logs.emit, given, found,
-        lost, ends, known, passed, states, borders, joints.TOLERANCE, rows, np.ones(1),
-    )  # fmt: skip
+def _warm_up(logs: Tables, cut: Cut) -> tuple[Borders, Ints]:
+    """The scores at the joints, and how long the warm-ups were."""
+    shape = len(cut.joints), logs.width
+    before = np.zeros(shape)
+    warm = Borders(before, before, cut.joints)
+    lengths = blocks.warm_up(
+        cut, lambda work, part: _native.viterbi(work, part, logs, warm, Paths())
+    )
+    return Borders(before, np.zeros(shape)), lengths
 
 
 def path_log_probs(logs: Tables, symbols: Ints, offsets: Ints, states: Ints) -> Floats:
     """log P(states, symbols) of every sequence."""
     log_prob = np.empty(len(offsets) - 1)
     run(
-        lambda first, stop: kernels.path_log_probs(
-            symbols, offsets, (first, stop), states, logs.start, logs.trans, logs.emit, log_prob
+        lambda first, stop: _native.path_log_probs(
+            symbols, offsets, (first, stop), states, logs, log_prob
         ),
-        split(len(log_prob), joints.PARTS),
+        split(len(log_prob), blocks.PARTS),
     )
     return log_prob

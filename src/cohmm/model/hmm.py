@@ -14,6 +14,7 @@ from cohmm import storage
 from cohmm.data.sequences import RARE, Sequences, Unseen, check_unseen
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, label_array
+from cohmm.kernels.chain import Tables, log_tables, probability_tables
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.model import decoding, inference
 from cohmm.model.hmm_frames import HMMTable, hmm_frame
@@ -23,7 +24,6 @@ from cohmm.model.probabilities import probabilities
 from cohmm.model.sampling import generator, sample
 from cohmm.model.stationary import stationary_distribution, transition_power
 from cohmm.model.surprise import surprise
-from cohmm.model.tables import Tables, log_tables, probability_tables
 
 
 class ImpossibleObservation(ValueError):

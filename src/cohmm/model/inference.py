@@ -1,36 +1,61 @@
 """Exact inference over many sequences, threaded inside long ones.
 
-A long sequence is cut into blocks, whose joints are checked: see `cohmm.model.joints`.  Blocks
-and groups depend on the data alone, never on the number of threads.
+A long sequence is cut into blocks, whose joints are checked: see `cohmm.kernels.blocks`.
 
-The scaled recursion can lose a state by underflow.  Forward-backward notices: what is
-left of the likelihood is then nearly zero at some symbol.  A forward pass alone notices
-only that a state has become faint, and asks forward-backward whether that mattered.  A
-sequence in which it did is repeated in logarithms.
+The scaled recursion drops what underflows, so its likelihood is a lower bound.  Where a possible
+state has become so faint that it may have lost digits, a second pass that raises every possible
+state to a floor gives an upper bound (`cohmm.kernels.chain.upper_bound`).  If the two are equal,
+nothing that matters was dropped, neither for the likelihood nor for any posterior; if not, the
+sequence is repeated in logarithms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels import chain, chain_steps, log_chain, smoothing
+from cohmm import _native
+from cohmm.kernels import blocks, chain
+from cohmm.kernels.blocks import FADED, Cut
+from cohmm.kernels.chain import Blocks, Borders, Filtered, Smoothed, Tables, aligned_zeros, log_tables
 from cohmm.kernels.compiled import Floats, Ints, Part
-from cohmm.kernels.simd import aligned_zeros
 from cohmm.kernels.threads import run, split
-from cohmm.kernels.tiles import GANG
-from cohmm.model import joints, short_data
-from cohmm.model.joints import Cut
-from cohmm.model.passes import Counts as Counts
-from cohmm.model.passes import Forward, Smoothed, empty_counts, sum_counts
-from cohmm.model.tables import Tables, log_tables
 
 GROUPS = 8  # independent sets of expected counts
 GROUP_BYTES = 2**28
-FAINT = 1e-200
+NOTHING_DROPPED = 1e-10  # nats by which the bounds of a likelihood may differ ...
+ROUNDING = 5e-14  # ... or this part of the log-likelihood, as sums of logarithms are rounded
+
+
+class Counts(NamedTuple):
+    """Expected counts: starts (K,), transitions (K, K), emissions (K, N) without the missing."""
+
+    starts: Floats
+    transitions: Floats
+    emissions: Floats
+
+
+class Forward(NamedTuple):
+    """What a forward pass gives; ``lost`` is the first impossible place of a sequence or -1."""
+
+    log_prob: Floats
+    lost: Ints
+    filtered: Floats | None
+    last: Floats
+
+
+class Posterior(NamedTuple):
+    """What a forward-backward pass gives; ``lost`` as in `Forward`."""
+
+    log_prob: Floats
+    lost: Ints
+    posterior: Floats | None
+    counts: Counts | None
+    best: Ints | None
 
 
 _in_logarithms: ContextVar[bool] = ContextVar("in_logarithms", default=False)
@@ -46,147 +71,131 @@ def in_logarithms(wanted: bool = True) -> Iterator[None]:
         _in_logarithms.reset(before)
 
 
+def forward(tables: Tables, symbols: Ints, offsets: Ints, *, keep: bool = False) -> Forward:
+    """Filter all sequences; memory does not grow with their length unless ``keep``."""
+    result = _forward_scaled(tables, symbols, offsets, keep)
+    # Kept, what is negligible in the end may matter on the way.
+    hard = _to_repeat(tables, symbols, offsets, result.log_prob, result.lost, faded_is_hard=keep)
+    if not len(hard):
+        return result
+    logs = log_tables(tables)
+    for s in hard:
+        piece = symbols[offsets[s] : offsets[s + 1]]
+        alpha, result.log_prob[s], place = _log_forward(logs, piece, keep)
+        result.lost[s] = place if place < 0 else place + offsets[s]
+        if place >= 0:
+            continue
+        rows = _normalised(alpha)
+        result.last[s] = rows[-1]
+        if result.filtered is not None:
+            result.filtered[offsets[s] : offsets[s + 1]] = rows
+    return result
+
+
+def _to_repeat(
+    tables: Tables,
+    symbols: Ints,
+    offsets: Ints,
+    log_prob: Floats,
+    lost: Ints,
+    faded_is_hard: bool = False,
+) -> Ints:
+    """The sequences that have to be repeated in logarithms; ``lost`` is -1 in all others."""
+    hard = lost >= 0
+    if _in_logarithms.get():
+        hard[:] = True
+    faded = np.flatnonzero((lost == FADED) & ~hard)
+    if len(faded):
+        hard[faded] = True if faded_is_hard else ~_is_exact(tables, symbols, offsets, faded, log_prob)
+    lost[~hard] = -1
+    return np.flatnonzero(hard)
+
+
+def _is_exact(
+    tables: Tables, symbols: Ints, offsets: Ints, which: Ints, log_prob: Floats
+) -> np.ndarray:
+    """Whether the likelihoods of some sequences, lower bounds, are equal to upper ones."""
+    upper, log_divisor = chain.upper_bound(tables)
+    picked, cuts = _pick(symbols, offsets, which)
+    result = _forward_scaled(upper, picked, cuts, keep=False)
+    divided = np.add.reduceat(log_divisor[picked], cuts[:-1])
+    difference = result.log_prob + divided - log_prob[which]
+    exact = difference <= NOTHING_DROPPED + ROUNDING * np.abs(log_prob[which])
+    return np.asarray(exact & (result.lost < 0))
+
+
 def _pick(symbols: Ints, offsets: Ints, which: Ints) -> tuple[Ints, Ints]:
     """The symbols and offsets of some of the sequences."""
     picked = np.concatenate([symbols[offsets[s] : offsets[s + 1]] for s in which])
-    cuts = np.concatenate([[0], np.cumsum(np.diff(offsets)[which])])
-    for array in (picked, cuts):
-        array.setflags(write=False)  # as Sequences have them: kernels are compiled by type
-    return picked, cuts
-
-
-def forward(
-    tables: Tables, symbols: Ints, offsets: Ints, *, keep: bool = False, logs: Tables | None = None
-) -> Forward:
-    """Filter all sequences; memory does not grow with their length unless ``keep``."""
-    if short_data.is_short(tables, symbols) and not keep:
-        totals, places, filtered, last = short_data.forward(tables, symbols, offsets)
-    else:
-        totals, places, filtered, last = _forward_scaled(tables, symbols, offsets, keep)
-    for s in np.flatnonzero(places >= (-1 if _in_logarithms.get() else 0)):
-        logs = logs or log_tables(tables)
-        piece = symbols[offsets[s] : offsets[s + 1]]
-        ahead, totals[s], place = _log_forward(logs, piece, keep)
-        places[s] = place if place < 0 else place + offsets[s]
-        if place >= 0:
-            continue
-        rows = _normalised(ahead)
-        last[s] = rows[-1]
-        if filtered is not None:
-            filtered[offsets[s] : offsets[s + 1]] = rows
-    return Forward(totals, places, filtered, last)
+    return picked, np.concatenate([[0], np.cumsum(np.diff(offsets)[which])])
 
 
 def _forward_scaled(tables: Tables, symbols: Ints, offsets: Ints, keep: bool) -> Forward:
-    """The scaled recursion, ``lost`` where a sequence has to be repeated in logarithms."""
+    """The scaled recursion; ``lost`` where a sequence has to be repeated, or may have to."""
     n = len(offsets) - 1
-    cut = Cut.of(offsets, joints.LONG_BLOCK)
-    given = _warm_forward(tables, symbols, cut)
-    found = np.zeros_like(given)
-    log_prob = np.empty(len(cut.blocks))
-    lost = np.empty(len(cut.blocks), np.int64)
+    cut = Cut.of(symbols, offsets, blocks.LONG_BLOCK)
+    borders = _warm_forward(tables, cut)
     filtered = np.empty((len(symbols), tables.n_states)) if keep else None
-    last = np.empty((n, tables.n_states))
-    faint = _faint(tables)
-
-    def blocks(gangs: Ints, first: int, stop: int) -> None:
-        _filter(
-            tables, symbols, cut.blocks, gangs, (first, stop), given, found, log_prob, lost,
-            filtered, last, faint,
-        )  # fmt: skip
-
-    run(blocks, [(cut.gangs, *part) for part in cut.parts])
-    right_of = cut.right_of
-    joints.settle(
-        range(len(given)), given, found, lambda j: blocks(joints.alone(right_of[j]), 0, 1)
+    out = Filtered(
+        np.empty(len(cut.blocks)),
+        np.empty(len(cut.blocks), np.int64),
+        filtered,
+        np.empty((n, tables.n_states)),
     )
 
-    totals, places = cut.by_sequence(log_prob, lost, n)
-    faded = np.unique(cut.blocks[lost == chain.FADED, 4])
-    faded = faded[places[faded] < 0]
-    if not keep and len(faded):  # kept, what is negligible in the end may matter on the way
-        picked = _pick(symbols, offsets, faded)
-        faded = faded[_smooth_scaled(tables, *picked, np.ones(len(faded))).lost >= 0]
-    places[faded] = offsets[faded]
-    return Forward(totals, places, filtered, last)
+    def through(work: Blocks, part: Part) -> None:
+        _native.forward(work, part, tables, tables.scaling, borders, out)
+
+    run(lambda *part: through(cut.work, part), cut.parts)
+    _settle_forward(cut, borders, lambda work: through(work, (0, 1)))
+    assert out.log_prob is not None and out.lost is not None and out.last is not None
+    return Forward(*cut.by_sequence(out.log_prob, out.lost, n), filtered, out.last)
 
 
-def _faint(tables: Tables) -> float:
-    """Below which probability a state has to be watched; 0 where none can fade away.
-
-    Where every state can be reached from every other, what underflows is made up for by
-    the next symbol.
-    """
-    trans = tables.trans[:, : tables.n_states]
-    if trans.min() > 1e-100:
-        return 0.0
-    # A transition so rare could take a state from above FAINT to zero unseen.
-    return np.inf if ((trans > 0) & (trans <= 1e-100)).any() else FAINT
+def _joint_vectors(tables: Tables, cut: Cut) -> tuple[Floats, Floats]:
+    shape = len(cut.joints), tables.width
+    return np.zeros(shape), np.zeros(shape)
 
 
-def _filter(
-    tables: Tables,
-    symbols: Ints,
-    blocks: Ints,
-    gangs: Ints,
-    part: Part,
-    given: Floats,
-    found: Floats,
-    log_prob: Floats,
-    lost: Ints,
-    filtered: Floats | None = None,
-    last: Floats | None = None,
-    faint: float = 0.0,
-    warm: Ints = joints.NONE,
-) -> None:
-    nothing = np.empty((0, tables.n_states))
-    chain.filter_gangs(
-        symbols, blocks, gangs, part, 0, tables.start, tables.trans, tables.emit, given, found,
-        log_prob, lost, nothing if filtered is None else filtered,
-        nothing if last is None else last, faint, warm, joints.TOLERANCE,
-        aligned_zeros((2, GANG, tables.width)),
-    )  # fmt: skip
+def _warm_forward(tables: Tables, cut: Cut) -> Borders:
+    before, after = _joint_vectors(tables, cut)
+    warm = Borders(before, before, cut.joints)
+    blocks.warm_up(
+        cut,
+        lambda work, part: _native.forward(work, part, tables, tables.scaling, warm, Filtered()),
+    )
+    return Borders(before, after)
 
 
-def _warm_forward(tables: Tables, symbols: Ints, cut: Cut) -> Floats:
-    given = np.zeros((len(cut.joints), tables.width))
-
-    def through(blocks: Ints, gangs: Ints, part: Part) -> None:
-        ignored, places = np.empty(len(blocks)), np.empty(len(blocks), np.int64)
-        _filter(
-            tables, symbols, blocks, gangs, part, given, given, ignored, places, warm=cut.joints
-        )
-
-    joints.warm_up(cut, through)
-    return given
+def _warm_backward(tables: Tables, cut: Cut) -> Borders:
+    before, _ = _joint_vectors(tables, cut)
+    warm = Borders(before, before, cut.joints)
+    blocks.warm_up(
+        cut,
+        lambda work, part: _native.backward(work, part, tables, tables.scaling, warm),
+        backward=True,
+    )
+    return Borders(before, before.copy())  # blocks that do not count leave nothing
 
 
-def _follow(
-    tables: Tables,
-    symbols: Ints,
-    blocks: Ints,
-    gangs: Ints,
-    part: Part,
-    given: Floats,
-    found: Floats,
-    warm: Ints = joints.NONE,
-) -> None:
-    nothing, unused = np.empty((0, tables.n_states)), np.empty(0)
-    chain.filter_gangs(
-        symbols, blocks, gangs, part, 1, tables.start, tables.back, tables.emit, given, found,
-        unused, np.empty(0, np.int64), nothing, nothing, 0.0, warm, joints.TOLERANCE,
-        aligned_zeros((2, GANG, tables.width)),
-    )  # fmt: skip
+def _settle_forward(cut: Cut, borders: Borders, again: Callable[[Blocks], None]) -> None:
+    right_of = cut.right_of
+    blocks.settle(
+        range(len(right_of)),
+        borders.before,
+        borders.after,
+        lambda joint: again(cut.alone(right_of[joint])),
+    )
 
 
-def _warm_backward(tables: Tables, symbols: Ints, cut: Cut) -> Floats:
-    given = np.zeros((len(cut.joints), tables.width))
-
-    def through(blocks: Ints, gangs: Ints, part: Part) -> None:
-        _follow(tables, symbols, blocks, gangs, part, given, given, cut.joints)
-
-    joints.warm_up(cut, through, backward=True)
-    return given
+def _settle_backward(cut: Cut, borders: Borders, again: Callable[[Blocks], None]) -> None:
+    right_of = cut.right_of
+    blocks.settle(
+        range(len(right_of) - 1, -1, -1),
+        borders.before,
+        borders.after,
+        lambda joint: again(cut.alone(right_of[joint] - 1)),
+    )
 
 
 def smooth(
@@ -198,8 +207,7 @@ def smooth(
     count: bool = False,
     best: bool = False,
     weights: Floats | None = None,
-    logs: Tables | None = None,
-) -> Smoothed:
+) -> Posterior:
     """Forward-backward over all sequences: posteriors (``keep``), expected counts (``count``).
 
     With ``best`` the most probable state of every symbol, which needs no posteriors in memory.
@@ -209,12 +217,35 @@ def smooth(
         raise ValueError("expected counts and posteriors are two passes")
     weights = np.ones(len(offsets) - 1) if weights is None else weights
     result = _smooth_scaled(tables, symbols, offsets, weights, keep, count, best)
-    if _in_logarithms.get():
-        result = result._replace(lost=np.maximum(result.lost, 0))
-    if not (result.lost >= 0).any():
+    hard = _to_repeat(tables, symbols, offsets, result.log_prob, result.lost)
+    if not len(hard):
         return result
-    logs = logs or log_tables(tables)
-    return _smooth_with_logs(tables, logs, symbols, offsets, weights, result, count)
+    if count:
+        hard, counts = _count_without(tables, symbols, offsets, weights, hard)
+        result = result._replace(counts=counts)
+    logs = log_tables(tables)
+    for s in hard:
+        _smooth_in_logarithms(logs, symbols, offsets, weights, result, s)
+    return result
+
+
+def _count_without(
+    tables: Tables, symbols: Ints, offsets: Ints, weights: Floats, hard: Ints
+) -> tuple[Ints, Counts]:
+    """Expected counts of all sequences but hard ones.
+
+    Beside other neighbours, others may turn out to be hard: returns all of them.
+    """
+    while len(hard) < len(weights):
+        rest = np.setdiff1d(np.arange(len(weights)), hard)
+        picked, cuts = _pick(symbols, offsets, rest)
+        result = _smooth_scaled(tables, picked, cuts, weights[rest], count=True)
+        more = _to_repeat(tables, picked, cuts, result.log_prob, result.lost)
+        if not len(more):
+            assert result.counts is not None
+            return hard, result.counts
+        hard = np.union1d(hard, rest[more])
+    return hard, _sum_counts(tables, [_empty_counts(tables)])
 
 
 def _smooth_scaled(
@@ -225,125 +256,104 @@ def _smooth_scaled(
     keep: bool = False,
     count: bool = False,
     best: bool = False,
-) -> Smoothed:
-    if short_data.is_short(tables, symbols):
-        return short_data.smooth(tables, symbols, offsets, weights, keep, count, best)
+) -> Posterior:
+    """The scaled recursions; ``lost`` where a sequence has to be repeated, or may have to."""
     n = len(offsets) - 1
-    cut = Cut.of(offsets, joints.short_block(tables.width))
-    ahead = _warm_forward(tables, symbols, cut)
-    behind = _warm_backward(tables, symbols, cut)
-    ahead_found, behind_found = np.zeros_like(ahead), np.zeros_like(behind)
-    log_prob = np.empty(len(cut.blocks))
-    lost = np.empty(len(cut.blocks), np.int64)
-    posterior = np.empty((len(symbols) if keep else 0, tables.n_states))
-    states = np.zeros(len(symbols) if best else 0, np.int32)
-    space = joints.Space(
-        (cut.longest + 2, GANG, tables.width),
-        (smoothing.STRETCH + 1, GANG, tables.width),
-        (GANG, tables.width),
-    )
+    cut = Cut.of(symbols, offsets, blocks.short_block(tables.width))
+    ahead, behind = _warm_forward(tables, cut), _warm_backward(tables, cut)
+    log_prob, lost = np.empty(len(cut.blocks)), np.empty(len(cut.blocks), np.int64)
+    filtered = Filtered(log_prob, lost)
+    posterior = np.empty((len(symbols), tables.n_states)) if keep else None
+    states = np.zeros(len(symbols), np.int32) if best else None
 
-    def blocks(group: int, first: int, stop: int) -> None:
-        filtered, rows, gamma = arrays = space.take()
-        starts, transitions, emissions = groups[group]
-        smoothing.smooth_gangs(
-            symbols, cut.blocks, cut.gangs, (first, stop), tables.start, tables.trans,
-            tables.back, tables.emit, ahead, behind, ahead_found, behind_found, log_prob, lost,
-            weights, starts, transitions, emissions, posterior, states, filtered, rows, gamma,
-        )  # fmt: skip
-        space.give(arrays)
-
-    def forward_block(gangs: Ints, first: int, stop: int) -> None:
-        _filter(
-            tables, symbols, cut.blocks, gangs, (first, stop), ahead, ahead_found, log_prob, lost
+    def through(group: int, *part: int) -> None:
+        out = Smoothed(*sums[group], posterior, states)
+        _native.forward_backward(
+            cut.work, part, tables, tables.scaling, ahead, behind, weights, filtered, out
         )
 
-    def backward_block(gangs: Ints, first: int, stop: int) -> None:
-        _follow(tables, symbols, cut.blocks, gangs, (first, stop), behind, behind_found)
+    def forward_again(work: Blocks, part: Part) -> None:
+        _native.forward(work, part, tables, tables.scaling, ahead, filtered)
 
-    right_of = cut.right_of
-    parts = split(len(cut.gangs), _n_groups(tables) if count else joints.PARTS)
+    def backward_again(work: Blocks, part: Part) -> None:
+        _native.backward(work, part, tables, tables.scaling, behind)
+
+    parts = split(len(cut.groups), _n_groups(tables) if count else blocks.PARTS)
     for final in (False, True):
-        groups = [empty_counts(tables, count) for _ in parts]
-        run(blocks, [(group, *part) for group, part in enumerate(parts)])
-        if final or not (_any_differ(ahead, ahead_found) or _any_differ(behind, behind_found)):
+        sums = [_empty_counts(tables) if count else (None, None, None) for _ in parts]
+        run(through, [(group, *part) for group, part in enumerate(parts)])
+        if final or not (blocks.differ(*ahead[:2]) or blocks.differ(*behind[:2])):
             break
-        run(forward_block, [(cut.gangs, *part) for part in cut.parts])
-        joints.settle(
-            range(len(ahead)),
-            ahead,
-            ahead_found,
-            lambda j: forward_block(joints.alone(right_of[j]), 0, 1),
-        )
-        run(backward_block, [(cut.gangs, *part) for part in cut.parts])
-        joints.settle(
-            range(len(behind) - 1, -1, -1),
-            behind,
-            behind_found,
-            lambda j: backward_block(joints.alone(right_of[j] - 1), 0, 1),
-        )
-    totals, places = cut.by_sequence(log_prob, lost, n)
-    counts = sum_counts(tables, groups) if count else None
-    return Smoothed(totals, places, posterior if keep else None, counts, states if best else None)
+        run(lambda *part: forward_again(cut.work, part), cut.parts)
+        _settle_forward(cut, ahead, lambda work: forward_again(work, (0, 1)))
+        run(lambda *part: backward_again(cut.work, part), cut.parts)
+        _settle_backward(cut, behind, lambda work: backward_again(work, (0, 1)))
+    counts = _sum_counts(tables, sums) if count else None
+    return Posterior(*cut.by_sequence(log_prob, lost, n), posterior, counts, states)
 
 
-def _any_differ(given: Floats, found: Floats) -> bool:
-    return chain_steps.differ(given.ravel(), found.ravel(), joints.TOLERANCE)
+Sums = tuple[Floats, Floats, Floats]
+"""Starts (W,), transitions (W, W) and emissions (N + 1, W), as kernels add them up."""
 
 
 def _n_groups(tables: Tables) -> int:
     return max(1, min(GROUPS, GROUP_BYTES // tables.emit.nbytes))
 
 
-def _smooth_with_logs(
-    tables: Tables,
-    logs: Tables,
-    symbols: Ints,
-    offsets: Ints,
-    weights: Floats,
-    result: Smoothed,
-    count: bool,
-) -> Smoothed:
-    """Repeat in logarithms what the scaled recursion lost, and count the rest by themselves."""
-    log_prob, places, posterior, counts, states = result
-    hard = places >= 0
-    if count:
-        if hard.all():
-            counts = sum_counts(tables, [empty_counts(tables)])
-        else:
-            rest = _pick(symbols, offsets, np.flatnonzero(~hard))
-            counts = _smooth_scaled(tables, *rest, weights[~hard], count=True).counts
-    for s in np.flatnonzero(hard):
-        piece = symbols[offsets[s] : offsets[s + 1]]
-        ahead, log_prob[s], place = _log_forward(logs, piece, True)
-        places[s] = place if place < 0 else place + offsets[s]
-        if place >= 0:
-            continue
-        behind = np.empty_like(ahead)
-        log_chain.log_backward(piece, logs.trans, logs.emit, behind)
-        if posterior is not None:
-            posterior[offsets[s] : offsets[s + 1]] = _normalised(ahead + behind)
-        if states is not None:
-            states[offsets[s] : offsets[s + 1]] = _normalised(ahead + behind).argmax(axis=1)
-        if counts is not None:
-            k = tables.n_states
-            starts, transitions = np.zeros(k), np.zeros((k, k))
-            emissions = np.zeros((len(tables.emit), k))
-            log_chain.add_log_counts(
-                piece, logs.trans, logs.emit, ahead, behind, starts, transitions, emissions
-            )
-            for total, one in zip(counts, (starts, transitions, emissions[:-1].T), strict=True):
-                total += weights[s] * one
-    return Smoothed(log_prob, places, posterior, counts, states)
+def _empty_counts(tables: Tables) -> Sums:
+    width = tables.width
+    return np.zeros(width), aligned_zeros((width, width)), aligned_zeros(tables.emit.shape)
+
+
+def _sum_counts(tables: Tables, groups: list[Sums]) -> Counts:
+    """What kernels have added up, without padding and with the transition probabilities."""
+    starts, transitions, emissions = groups[0]
+    for group in groups[1:]:
+        starts += group[0]
+        transitions += group[1]
+        emissions += group[2]
+    k = tables.n_states
+    return Counts(
+        starts[:k].copy(),
+        transitions[:k, :k] * tables.trans[:, :k],
+        np.ascontiguousarray(emissions[:-1, :k].T),
+    )
+
+
+def _smooth_in_logarithms(
+    logs: Tables, symbols: Ints, offsets: Ints, weights: Floats, result: Posterior, s: int
+) -> None:
+    """Write what is asked of sequence s into ``result``, or add it."""
+    whole = slice(offsets[s], offsets[s + 1])
+    piece = symbols[whole]
+    alpha, result.log_prob[s], place = _log_forward(logs, piece, True)
+    result.lost[s] = place if place < 0 else place + offsets[s]
+    if place >= 0:
+        return
+    beta = np.empty_like(alpha)
+    _native.log_backward(piece, logs, beta)
+    if result.posterior is not None or result.best is not None:
+        gamma = _normalised(alpha + beta)
+        if result.posterior is not None:
+            result.posterior[whole] = gamma
+        if result.best is not None:
+            result.best[whole] = gamma.argmax(axis=1)
+    if result.counts is not None:
+        k = logs.n_states
+        starts, transitions = np.zeros(k), np.zeros((k, k))
+        emissions = np.zeros((len(logs.emit), k))
+        _native.add_log_counts(piece, logs, alpha, beta, starts, transitions, emissions)
+        for total, one in zip(result.counts, (starts, transitions, emissions[:-1].T), strict=True):
+            total += weights[s] * one
 
 
 def _log_forward(logs: Tables, symbols: Ints, keep: bool) -> tuple[Floats, float, int]:
     """log P(symbols up to t, state at t) of all t, or of the last, (1, K); log P; lost place."""
-    ahead = np.empty((len(symbols) if keep else 1, logs.n_states))
-    place = log_chain.first_impossible(symbols, logs.start, logs.trans, logs.emit)
+    alpha = np.empty((len(symbols) if keep else 1, logs.n_states))
+    place = _native.first_impossible(symbols, logs)
     if place >= 0:
-        return ahead, -np.inf, place
-    return ahead, log_chain.log_forward(symbols, logs.start, logs.trans, logs.emit, ahead), -1
+        return alpha, -np.inf, place
+    return alpha, _native.log_forward(symbols, logs, alpha), -1
 
 
 def _normalised(log_rows: Floats) -> Floats:

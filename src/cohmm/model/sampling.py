@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm.kernels import drawing
+from cohmm import _native
 from cohmm.kernels.compiled import Floats, Ints
 
 CHUNK = 2**20
@@ -19,16 +19,33 @@ def generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
+class AliasTables(NamedTuple):
+    """Walker's alias tables of the rows of an HMM: one uniform number per draw."""
+
+    trans_cut: Floats
+    trans_alias: Ints
+    emit_cut: Floats
+    emit_alias: Ints
+
+
+def alias_tables(probabilities: Floats) -> tuple[Floats, Ints]:
+    """Walker's alias tables of every row: (cut, alias), both of the shape of ``probabilities``."""
+    shape = probabilities.shape
+    cut, alias = np.empty(shape), np.empty(shape, np.int32)
+    _native.alias_tables(np.ascontiguousarray(probabilities), cut, alias)
+    return cut, alias
+
+
 def sample(
     startprob: Floats, transmat: Floats, emissionprob: Floats, n: int, rng: np.random.Generator
 ) -> tuple[Ints, Ints]:
     """``n`` symbols of one sequence, and their states."""
     symbols = np.empty(n, np.int32)
     states = np.empty(n, np.int32)
-    tables = (*drawing.alias_tables(transmat), *drawing.alias_tables(emissionprob))
+    tables = AliasTables(*alias_tables(transmat), *alias_tables(emissionprob))
     state = int(rng.choice(len(startprob), p=startprob / startprob.sum()))
     for first in range(0, n, CHUNK):
         piece = slice(first, first + CHUNK)
         uniforms = rng.random((len(symbols[piece]), 2))
-        state = drawing.sample_path(state, uniforms, *tables, symbols[piece], states[piece])
+        state = _native.sample_path(state, uniforms, tables, symbols[piece], states[piece])
     return symbols, states

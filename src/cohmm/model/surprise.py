@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from cohmm.kernels.chain import probability_tables
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.model import inference
-from cohmm.model.tables import probability_tables
 
 CHUNK = 2**20  # symbols that are filtered at once: what is kept in memory is (CHUNK, K)
 
@@ -59,9 +59,7 @@ def _piece(
     impossible = np.zeros(len(symbols), bool)
     tables = probability_tables(begin, transmat, emitted[:-1].T)
     while True:
-        codes = symbols.copy()
-        codes.setflags(write=False)  # as Sequences have them: kernels are compiled by type
-        forward = inference.forward(tables, codes, offsets, keep=True)
+        forward = inference.forward(tables, symbols, offsets, keep=True)
         lost = forward.lost[forward.lost >= 0]
         if not len(lost):
             break

@@ -20,7 +20,7 @@ from cohmm.learn.triples.triple_law import Products
 from cohmm.model import inference
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
-from cohmm.model.tables import probability_tables
+from cohmm.kernels.chain import probability_tables
 
 RIDGE = 1e-12  # so that a chain that falls into parts is no error
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.data.sequences import Sequences
+from cohmm import _native
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.kernels.state_paths import draw_states
 from cohmm.learn.sequences.em_step import PseudoCounts, tables
 from cohmm.model.hmm import HMM
 
@@ -47,18 +47,17 @@ def posterior_mean(model: HMM, data: Sequences, prior: PseudoCounts) -> HMM:
     rng = np.random.default_rng(0)
     seen, codes = _by_appearance(data.symbols)
     start, transmat, emission = tables(model)
-    # Copies: for tables that are read-only, as a model's are, the kernel would be compiled anew.
-    at = [start.copy(), transmat.copy(), np.ascontiguousarray(emission[:, seen])]
+    at = [start, transmat, np.ascontiguousarray(emission[:, seen])]
     before = [np.broadcast_to(p, t.shape) for p, t in zip(prior, tables(model), strict=True)]
     before[2] = before[2][:, seen]
     firsts = data.offsets[:-1][data.lengths > 0]
     seconds = np.setdiff1d(np.arange(1, len(codes)), firsts)
     there = codes >= 0
-    states = np.zeros(len(codes), np.int64)
+    states: Ints = np.zeros(len(codes), np.int32)
     agreement = np.zeros((len(codes), model.n_components))
     total = [np.zeros(table.shape) for table in at]
     for sweep in range(FORGOTTEN + SWEEPS):
-        draw_states(codes, data.offsets, at[0], at[1], at[2], rng.random(len(codes)), states)
+        _native.draw_states(codes, data.offsets, *at, rng.random(len(codes)), states)
         states = _named_alike(states, agreement)
         agreement[np.arange(len(codes)), states] += 1
         counts = [
@@ -83,7 +82,7 @@ def _by_appearance(symbols: Ints) -> tuple[Ints, Ints]:
     order = np.argsort(np.where(values < 0, -1, first), kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order)) - missing
-    return values[order][missing:], np.where(symbols < 0, -1, rank[inverse])
+    return values[order][missing:], np.where(symbols < 0, -1, rank[inverse]).astype(np.int32)
 
 
 def _named_alike(states: Ints, agreement: Floats) -> Ints:
@@ -94,7 +93,7 @@ def _named_alike(states: Ints, agreement: Floats) -> Ints:
     shared = np.zeros((k, k))
     for state in range(k):
         shared[state] = agreement[states == state].sum(axis=0)
-    return np.asarray(linear_sum_assignment(-shared)[1])[states]
+    return np.asarray(linear_sum_assignment(-shared)[1], np.int32)[states]
 
 
 def _counted(shape: tuple[int, ...], *index: Ints) -> Floats:

@@ -1,0 +1,186 @@
+// The filter of eight lanes, with what scaling needs, for the forward and the backward pass.
+#pragma once
+#include "lanes.hpp"
+
+namespace cohmm::COHMM_LEVEL {
+namespace {
+
+constexpr double LOST_TOTAL = 1e-190;    // a row that sums to less is left to logarithms
+constexpr double LOW_TOTAL = 1e-60;      // one that sums to less is scaled at once
+constexpr double LOW_PRODUCT = 1e-200;   // totals are multiplied up to here before one logarithm
+constexpr double NEGLIGIBLE = 1e-300;    // a difference at a joint that is none
+
+// What each lane begins with, and what it leaves.
+struct Lanes {
+  i64 first[LANES];       // the first symbol met
+  bool emits[LANES];      // whether the initial distribution is of the state that emits it
+  double scale[LANES];    // what the last row is to be multiplied by
+  double log_prob[LANES];
+  i64 lost[LANES];        // the first impossible place, or POSSIBLE, or FADED
+};
+
+// after = (rows @ trans) * emit[seen] * scale
+INLINE void filter_step(const Tables& tables, Matrix trans, const double* rows,
+                        const i32* const* seen, i64 k, const double* scale, double* after) {
+  const i64 width = trans.shape[1];
+  product(
+      trans, rows, 0.0,
+      [](auto& sum, double x, const auto& entries) INLINE_LAMBDA { sum.add_product(x, entries); },
+      [&](int b, i64 column, const auto& sum) INLINE_LAMBDA {
+        using R = std::remove_cv_t<std::remove_reference_t<decltype(sum)>>;
+        const R emission = R::from(tables.emit.row(seen[b][k]) + column);
+        (sum * emission * scale[b]).to(after + b * width + column);
+      });
+}
+
+// After a step that came out low: take logarithms, and bring low rows back to one.
+inline void rescale(double* rows, i64 n_states, i64 width, const Group& group, Lanes& lanes,
+                    int direction, i64 t, const double* totals, double* factors, double* product) {
+  for (int b = 0; b < LANES; b++) {
+    double total = totals[b], *row = rows + b * width;
+    lanes.scale[b] = 1.0;
+    if (!(total >= LOST_TOTAL)) {
+      if (lanes.lost[b] < 0) lanes.lost[b] = lanes.first[b] + direction * (t - group.waits[b]);
+      for (i64 k = 0; k < n_states; k++) row[k] = 1.0 / double(n_states);
+      product[b] = 1.0;
+    } else if (total >= LOW_TOTAL) {
+      lanes.log_prob[b] += std::log(product[b] * total);
+      product[b] = 1.0;
+      lanes.scale[b] = 1.0 / total;
+    } else {
+      lanes.log_prob[b] += std::log(product[b]) + std::log(total);
+      product[b] = 1.0;
+      for (i64 k = 0; k < n_states; k++) row[k] /= total;
+      factors[b] /= total;
+    }
+  }
+}
+
+// Whether a possible state has a share of the row below `faint`.
+INLINE bool fades(const double* row, i64 n_states, double faint) {
+  bool any = false;
+  for (i64 k = 0; k < n_states; k++) any |= (row[k] > 0.0) & (row[k] < faint);
+  return any;
+}
+
+// What the lane makes of its first symbol: row = initial * emission, scaled.
+inline void enter(double* row, const double* initial, const double* emission, i64 n_states,
+                  Lanes& lanes, int b, double& factor) {
+  double total = 0.0;
+  for (i64 k = 0; k < n_states; k++) total += row[k] = initial[k] * emission[k];
+  lanes.scale[b] = 1.0;
+  lanes.log_prob[b] = std::log(total);
+  if (!(total >= LOST_TOTAL)) lanes.lost[b] = lanes.first[b];
+  for (i64 k = 0; k < n_states; k++)
+    row[k] = lanes.lost[b] < 0 ? row[k] / total : 1.0 / double(n_states);
+  factor = 1.0 / total;
+}
+
+// Where the rows of a run are kept: rows[t % ring] is the distribution before step t; factors[t] what
+// step t was multiplied by and index[lane][t] the row of emit that it met, if `all` are kept.
+struct Space {
+  double *rows, *factors;
+  i32* index;
+  i64 ring, index_width;
+  bool all;
+};
+
+// Filter all lanes to their ends, and one step `beyond` as if nothing were observed; keep(t, rows)
+// after every step.
+//
+//   alpha[t + 1] = (alpha[t] @ trans) * emit[symbols[t]] * scale
+template <class Keep>
+INLINE void filter_lanes(Symbols symbols, const Group& group, Lanes& lanes, int direction,
+                         const double* initial, bool beyond, const Tables& tables, Matrix trans,
+                         const Scaling& scaling, Space space, Keep keep) {
+  const i64 n_states = trans.shape[0], width = trans.shape[1], missing = tables.emit.shape[0] - 1;
+  const i64 n = group.n_steps + beyond, size = LANES * width;
+  bool faded[LANES] = {};
+  double totals[LANES], product[LANES];
+  i32* seen[LANES];
+  for (int b = 0; b < LANES; b++) {
+    lanes.scale[b] = product[b] = 1.0;
+    lanes.log_prob[b] = 0.0;
+    lanes.lost[b] = POSSIBLE;
+    for (i64 k = 0; k < n_states; k++) space.rows[b * width + k] = 1.0 / double(n_states);
+  }
+  i64 here = 0;
+  for (i64 t = 0; t < n; t++) {
+    const i64 at = t % CHUNK;
+    if (at == 0) {
+      for (int b = 0; b < LANES; b++)
+        seen[b] = space.index + b * space.index_width + (space.all ? t : 0);
+      look_up(symbols, group, lanes.first, direction, t, least(t + CHUNK, n), missing, seen);
+    }
+    double* now = space.rows + here * size;
+    here = here + 1 == space.ring ? 0 : here + 1;
+    double* after = space.rows + here * size;
+    double* factor = space.factors + (space.all ? t * LANES : 0);
+    const bool entering = t <= group.last_wait;
+    for (int b = 0; b < (entering ? LANES : 0); b++)
+      if (t == group.waits[b] && !lanes.emits[b]) {
+        faded[b] = false;
+        lanes.scale[b] = product[b] = 1.0;
+        lanes.log_prob[b] = 0.0;
+        lanes.lost[b] = POSSIBLE;
+        std::memcpy(now + b * width, initial + b * width, n_states * sizeof(double));
+      }
+    std::memcpy(factor, lanes.scale, sizeof lanes.scale);
+    filter_step(tables, trans, now, seen, at, lanes.scale, after);
+    for (int b = 0; b < (entering ? LANES : 0); b++)
+      if (t == group.waits[b] && lanes.emits[b]) {  // instead of what the step made of nothing
+        faded[b] = false;
+        product[b] = 1.0;
+        lanes.lost[b] = POSSIBLE;
+        const double* emission = tables.emit.row(seen[b][at]);
+        enter(after + b * width, initial + b * width, emission, n_states, lanes, b, factor[b]);
+      }
+    if (entering || scaling.every_step || at % SCALE_EVERY == SCALE_EVERY - 1 || t + 1 == n) {
+      over_states(after, width, Sum{}, 0.0, totals);
+      bool low = false;
+      for (int b = 0; b < LANES; b++)
+        low |= !(totals[b] >= LOW_TOTAL && product[b] * totals[b] >= LOW_PRODUCT);
+      for (int b = 0; b < (scaling.faint > 0.0 ? LANES : 0); b++)
+        faded[b] |= fades(after + b * width, n_states, scaling.faint * totals[b]);
+      for (int b = 0; b < (scaling.floor > 0.0 ? LANES : 0); b++)
+        for (i64 k = 0; k < n_states; k++) {
+          double& value = after[b * width + k];
+          const double raised = scaling.floor * totals[b];
+          value = value > 0.0 && value < raised ? raised : value;
+        }
+      if (low) {
+        rescale(after, n_states, width, group, lanes, direction, t, totals, factor, product);
+      } else {
+        for (int b = 0; b < LANES; b++) {
+          lanes.scale[b] = 1.0 / totals[b];
+          product[b] *= totals[b];
+        }
+      }
+    } else {
+      for (int b = 0; b < LANES; b++) lanes.scale[b] = 1.0;
+    }
+    keep(t, after);
+  }
+  for (int b = 0; b < LANES; b++) {
+    lanes.log_prob[b] += std::log(product[b]);
+    if (lanes.lost[b] >= 0) lanes.log_prob[b] = -INF;
+    else if (faded[b]) lanes.lost[b] = FADED;
+  }
+}
+
+// What the lanes begin with in a forward pass.
+INLINE void begin_forward(const Blocks& data, const Group& group, Reals start, Matrix before,
+                          i64 n_states, i64 width, double* initial, Lanes& lanes) {
+  for (int b = 0; b < LANES; b++) {
+    const i64 left = data.blocks.row(group.block[b])[LEFT];
+    lanes.first[b] = group.first[b];
+    lanes.emits[b] = left < 0;
+    for (i64 k = 0; k < n_states; k++)
+      initial[b * width + k] = left >= 0              ? before.row(left)[k]
+                               : left == SEQUENCE_END ? start[k]
+                                                      : 1.0 / double(n_states);
+  }
+}
+
+}  // namespace
+}  // namespace cohmm::COHMM_LEVEL

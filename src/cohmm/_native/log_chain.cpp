@@ -1,0 +1,102 @@
+#include "log_chain.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace cohmm {
+namespace {
+
+constexpr double INF = std::numeric_limits<double>::infinity();
+
+i64 emission_row(i32 symbol, const Tables& logs) {
+  return symbol >= 0 ? symbol : logs.emit.shape[0] - 1;
+}
+
+// log(sum(exp(term(i)))) over i < n
+template <class Term>
+double log_sum_exp(i64 n, Term term) {
+  double top = -INF, total = 0.0;
+  for (i64 i = 0; i < n; i++) top = std::fmax(top, term(i));
+  if (top == -INF) return top;
+  for (i64 i = 0; i < n; i++) total += std::exp(term(i) - top);
+  return top + std::log(total);
+}
+
+}  // namespace
+
+i64 first_impossible(Symbols symbols, const Tables& logs) {
+  const i64 n_states = logs.trans.shape[0];
+  std::vector<char> alive(n_states), next(n_states);
+  for (i64 k = 0; k < n_states; k++) alive[k] = logs.start[k] > -INF;
+  for (i64 t = 0; t < symbols.size(); t++) {
+    const double* emission = logs.emit.row(emission_row(symbols[t], logs));
+    bool any = false;
+    for (i64 k = 0; k < n_states; k++) {
+      bool reached = t == 0 && alive[k];
+      for (i64 i = 0; t > 0 && i < n_states && !reached; i++)
+        reached = alive[i] && logs.back.row(k)[i] > -INF;
+      next[k] = reached && emission[k] > -INF;
+      any |= next[k];
+    }
+    if (!any) return t;
+    alive.swap(next);
+  }
+  return -1;
+}
+
+double log_forward(Symbols symbols, const Tables& logs, MatrixOut alpha) {
+  const i64 n_states = logs.trans.shape[0];
+  std::vector<double> row(n_states), previous(n_states);
+  for (i64 t = 0; t < symbols.size(); t++) {
+    const double* emission = logs.emit.row(emission_row(symbols[t], logs));
+    for (i64 j = 0; j < n_states; j++) {
+      const double* into = logs.back.row(j);
+      row[j] = emission[j] + (t == 0 ? logs.start[j] : log_sum_exp(n_states, [&](i64 i) {
+                 return previous[i] + into[i];
+               }));
+    }
+    double* out = alpha.row(t < alpha.size() ? t : alpha.size() - 1);
+    for (i64 j = 0; j < n_states; j++) out[j] = row[j];
+    row.swap(previous);
+  }
+  return log_sum_exp(n_states, [&](i64 k) { return previous[k]; });
+}
+
+void log_backward(Symbols symbols, const Tables& logs, MatrixOut beta) {
+  const i64 n_states = logs.trans.shape[0], n = symbols.size();
+  for (i64 k = 0; k < n_states; k++) beta.row(n - 1)[k] = 0.0;
+  for (i64 t = n - 2; t >= 0; t--) {
+    const double *emission = logs.emit.row(emission_row(symbols[t + 1], logs)),
+                 *after = beta.row(t + 1);
+    for (i64 i = 0; i < n_states; i++) {
+      const double* from = logs.trans.row(i);
+      beta.row(t)[i] =
+          log_sum_exp(n_states, [&](i64 j) { return from[j] + emission[j] + after[j]; });
+    }
+  }
+}
+
+void add_log_counts(Symbols symbols, const Tables& logs, Matrix alpha, Matrix beta, RealsOut starts,
+                    MatrixOut transitions, MatrixOut emissions) {
+  const i64 n_states = logs.trans.shape[0];
+  for (i64 t = 0; t < symbols.size(); t++) {
+    const i64 symbol = emission_row(symbols[t], logs);
+    const double *ahead = alpha.row(t), *behind = beta.row(t);
+    // The log-likelihood; from here and not from the end, so that rounding errors cancel.
+    const double log_prob = log_sum_exp(n_states, [&](i64 k) { return ahead[k] + behind[k]; });
+    for (i64 k = 0; k < n_states; k++) {
+      const double gamma = std::exp(ahead[k] + behind[k] - log_prob);
+      emissions.row(symbol)[k] += gamma;
+      if (t == 0) {
+        starts[k] += gamma;
+        continue;
+      }
+      const double rest = logs.emit.row(symbol)[k] + behind[k] - log_prob;
+      for (i64 i = 0; i < n_states; i++)
+        transitions.row(i)[k] += std::exp(alpha.row(t - 1)[i] + logs.trans.row(i)[k] + rest);
+    }
+  }
+}
+
+}  // namespace cohmm
