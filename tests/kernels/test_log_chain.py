@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 
-from cohmm.kernels import log_chain
+from cohmm import _native
 from tests import oracles
 from tests.laws import close
 from tests.strategies import models_and_data
@@ -17,21 +17,21 @@ def test_both_passes_and_the_counts(drawn):
     symbols = np.array(y, np.int32)
     ahead, behind, last = (np.full((rows, k), np.nan) for rows in (len(y), len(y), 1))
     impossible = [oracles.likelihood(model, y[: t + 1]) == 0 for t in range(len(y))]
-    place = log_chain.first_impossible(symbols, logs.start, logs.trans, logs.emit)
+    place = _native.first_impossible(symbols, logs)
     assert place == (impossible.index(True) if any(impossible) else -1)
-    total = log_chain.log_forward(symbols, logs.start, logs.trans, logs.emit, ahead)
-    assert log_chain.log_forward(symbols, logs.start, logs.trans, logs.emit, last) == total
+    total = _native.log_forward(symbols, logs, ahead)
+    assert _native.log_forward(symbols, logs, last) == total
     if any(impossible):
         assert total == -np.inf
         return
     close(total, np.log(oracles.likelihood(model, y)))
     np.testing.assert_array_equal(last[0], ahead[-1])
-    log_chain.log_backward(symbols, logs.trans, logs.emit, behind)
+    _native.log_backward(symbols, logs, behind)
     close(np.exp(ahead + behind - total), oracles.posterior(model, y))
 
     starts, transitions, emissions = oracles.expected_counts(model, y)
     found = np.ones(k), np.ones((k, k)), np.ones((model.n_symbols + 1, k))
-    log_chain.add_log_counts(symbols, logs.trans, logs.emit, ahead, behind, *found)
+    _native.add_log_counts(symbols, logs, ahead, behind, *found)
     close(found[0] - 1, starts)
     close(found[1] - 1, transitions)
     close((found[2] - 1)[:-1].T, emissions)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 
 from cohmm import HMM, PairwiseHMM
-from cohmm.model import surprise as module
+from cohmm.kernels import blocks
 from cohmm.model.rare import good_turing, with_rare
 from tests import laws, oracles
 from tests.strategies import models_and_data, random_model, with_gaps
@@ -26,14 +26,32 @@ def test_ratios_of_likelihoods(case: tuple[HMM, list[list[int]]]) -> None:
     assert (found >= 0).all()
 
 
-def test_in_pieces_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_blocks_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = random_model(3, 5, seed=0)
     data = [model.sample(n, random_state=n)[0] for n in (40, 3, 1, 25, 7)]
     whole = model.surprise(data)
     assert -whole.sum() == pytest.approx(model.log_likelihood(data))
-    for chunk in (1, 2, 10, 30):
-        monkeypatch.setattr(module, "CHUNK", chunk)
+    for size in (1, 2, 10, 30):
+        monkeypatch.setattr(blocks, "LONG_BLOCK", size)
         laws.close(model.surprise(data), whole, 1e-12)
+
+
+def test_impossible_symbols_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = HMM([1, 0], [[0, 1], [1, 0]], [[0.5, 0.5, 0], [0, 0.25, 0.75]])
+    y = np.random.default_rng(0).integers(0, 3, 200)
+    whole = model.surprise(y)
+    assert 20 < np.isinf(whole).sum() < 180
+    for size in (1, 7, 50):
+        monkeypatch.setattr(blocks, "LONG_BLOCK", size)
+        np.testing.assert_allclose(model.surprise(y), whole, rtol=1e-12)
+
+
+def test_improbable_is_not_impossible() -> None:
+    model = HMM([0.7, 0.3], [[1e-170, 1], [0.8, 0.2]], [[1, 1e-180], [1, 0]])
+    assert -model.surprise([1, 1]).sum() == pytest.approx(model.log_likelihood([1, 1]), rel=1e-12)
+    fading = HMM([0.5, 0.5], np.eye(2), [[0.9, 0.1], [0.1, 0.9]])
+    y = [0] * 500 + [1] * 520 + [0] * 400
+    assert -fading.surprise(y).sum() == pytest.approx(fading.log_likelihood(y), rel=1e-12)
 
 
 def test_impossible_symbols_are_infinite_and_passed_over() -> None:

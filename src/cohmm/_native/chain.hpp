@@ -52,13 +52,15 @@ struct Scaling {
 };
 
 // What a forward pass fills: log_prob (B,), lost (B,), and where wanted the filtered distributions
-// (T, K) and the last of every sequence (S, K).
+// (T, K), the last of every sequence (S, K), and -log P(y[t] | y[:t]), (T,), for which impossible
+// symbols are passed over.
 struct Filtered {
   RealsOut log_prob;
   IndicesOut lost;
   MatrixOut rows, last;
-  static constexpr const char* names[] = {"log_prob", "lost", "rows", "last"};
-  auto fields() { return std::tie(log_prob, lost, rows, last); }
+  RealsOut surprise;
+  static constexpr const char* names[] = {"log_prob", "lost", "rows", "last", "surprise"};
+  auto fields() { return std::tie(log_prob, lost, rows, last, surprise); }
 };
 
 // What forward-backward fills, where wanted: expected starts (W,), transitions (W, W) before they

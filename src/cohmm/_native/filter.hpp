@@ -63,18 +63,8 @@ INLINE bool fades(const double* row, i64 n_states, double faint) {
   return any;
 }
 
-// What the lane makes of its first symbol: row = initial * emission, scaled.
-inline void enter(double* row, const double* initial, const double* emission, i64 n_states,
-                  Lanes& lanes, int b, double& factor) {
-  double total = 0.0;
-  for (i64 k = 0; k < n_states; k++) total += row[k] = initial[k] * emission[k];
-  lanes.scale[b] = 1.0;
-  lanes.log_prob[b] = std::log(total);
-  if (!(total >= LOST_TOTAL)) lanes.lost[b] = lanes.first[b];
-  for (i64 k = 0; k < n_states; k++)
-    row[k] = lanes.lost[b] < 0 ? row[k] / total : 1.0 / double(n_states);
-  factor = 1.0 / total;
-}
+// For `filter_lanes`: nothing to observe, or to keep.
+constexpr auto ignore = [](auto&&...) INLINE_LAMBDA {};
 
 // Where the rows of a run are kept: rows[t % ring] is the distribution before step t; factors[t] what
 // step t was multiplied by and index[lane][t] the row of emit that it met, if `all` are kept.
@@ -85,14 +75,16 @@ struct Space {
   bool all;
 };
 
-// Filter all lanes to their ends, and one step `beyond` as if nothing were observed; keep(t, rows)
-// after every step.
+// Filter all lanes to their ends, and one step `beyond` as if nothing were observed.
 //
 //   alpha[t + 1] = (alpha[t] @ trans) * emit[symbols[t]] * scale
-template <class Keep>
+//
+// Where rows are added up, observe(t, rows before, rows, totals) may change them; keep(t, rows) sees
+// the rows after every step.
+template <class Observe, class Keep>
 INLINE void filter_lanes(Symbols symbols, const Group& group, Lanes& lanes, int direction,
                          const double* initial, bool beyond, const Tables& tables, Matrix trans,
-                         const Scaling& scaling, Space space, Keep keep) {
+                         const Scaling& scaling, Space space, Observe observe, Keep keep) {
   const i64 n_states = trans.shape[0], width = trans.shape[1], missing = tables.emit.shape[0] - 1;
   const i64 n = group.n_steps + beyond, size = LANES * width;
   bool faded[LANES] = {};
@@ -130,13 +122,16 @@ INLINE void filter_lanes(Symbols symbols, const Group& group, Lanes& lanes, int 
     for (int b = 0; b < (entering ? LANES : 0); b++)
       if (t == group.waits[b] && lanes.emits[b]) {  // instead of what the step made of nothing
         faded[b] = false;
-        product[b] = 1.0;
+        factor[b] = lanes.scale[b] = product[b] = 1.0;
+        lanes.log_prob[b] = 0.0;
         lanes.lost[b] = POSSIBLE;
         const double* emission = tables.emit.row(seen[b][at]);
-        enter(after + b * width, initial + b * width, emission, n_states, lanes, b, factor[b]);
+        for (i64 k = 0; k < n_states; k++)
+          after[b * width + k] = initial[b * width + k] * emission[k];
       }
     if (entering || scaling.every_step || at % SCALE_EVERY == SCALE_EVERY - 1 || t + 1 == n) {
       over_states(after, width, Sum{}, 0.0, totals);
+      observe(t, now, after, totals);
       bool low = false;
       for (int b = 0; b < LANES; b++)
         low |= !(totals[b] >= LOW_TOTAL && product[b] * totals[b] >= LOW_PRODUCT);

@@ -176,8 +176,7 @@ void forward_backward(const Blocks& data, Part part, const Tables& tables, const
     const i64 n = group.n_steps;
     begin_forward(data, group, tables.start, ahead.before, n_states, width, beta.data, lanes);
     filter_lanes(data.symbols, group, lanes, 1, beta.data, false, tables, tables.trans, scaling,
-                 {alpha.data, factors.data, index.data, longest + 1, kept, true},
-                 [](i64, const double*) {});
+                 {alpha.data, factors.data, index.data, longest + 1, kept, true}, ignore, ignore);
     begin_backward(data, group, lanes, alpha.data + n * size, behind.before, weights, ahead.after,
                    n_states, width, filtered.log_prob, filtered.lost, beta.data);
     for (i64 top = n; top > 0;) {  // the steps [bottom, top) are in rows[0 : top - bottom]

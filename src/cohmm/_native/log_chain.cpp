@@ -63,6 +63,22 @@ double log_forward(Symbols symbols, const Tables& logs, MatrixOut alpha) {
   return log_sum_exp(n_states, [&](i64 k) { return previous[k]; });
 }
 
+void log_surprise(Symbols symbols, const Tables& logs, RealsOut surprise) {
+  const i64 n_states = logs.trans.shape[0];
+  std::vector<double> row(n_states), predicted(n_states);  // given what is before, so sums are 0
+  for (i64 t = 0; t < symbols.size(); t++) {
+    const double* emission = logs.emit.row(emission_row(symbols[t], logs));
+    for (i64 j = 0; j < n_states; j++)
+      predicted[j] = t == 0 ? logs.start[j] : log_sum_exp(n_states, [&](i64 i) {
+        return row[i] + logs.back.row(j)[i];
+      });
+    const double total = log_sum_exp(n_states, [&](i64 k) { return predicted[k] + emission[k]; });
+    surprise[t] = symbols[t] < 0 ? 0.0 : -total;
+    for (i64 k = 0; k < n_states; k++)
+      row[k] = total == -INF ? predicted[k] : predicted[k] + emission[k] - total;
+  }
+}
+
 void log_backward(Symbols symbols, const Tables& logs, MatrixOut beta) {
   const i64 n_states = logs.trans.shape[0], n = symbols.size();
   for (i64 k = 0; k < n_states; k++) beta.row(n - 1)[k] = 0.0;

@@ -71,6 +71,7 @@ NB_MODULE(_native, m) {
   m.def("path_log_probs", BEST(path_log_probs), unlocked);
   m.def("first_impossible", first_impossible, unlocked);
   m.def("log_forward", log_forward, unlocked);
+  m.def("log_surprise", log_surprise, unlocked);
   m.def("log_backward", log_backward, unlocked);
   m.def("add_log_counts", add_log_counts, unlocked);
   m.def("alias_tables", alias_tables, unlocked);

@@ -51,7 +51,12 @@ def cut_blocks(offsets: Ints, size: int) -> tuple[Ints, Ints]:
     >>> blocks.tolist(), joints.tolist()
     ([[0, 3, -1, -1, 0], [3, 6, -1, 0, 1], [6, 8, 0, -1, 1]], [[6, 3, 8]])
     """
-    per_sequence = -(-np.diff(offsets) // size)
+    lengths = np.diff(offsets)
+    if len(lengths) and 0 < lengths.min() <= lengths.max() <= size:  # one block per sequence
+        blocks = np.full((len(lengths), 5), SEQUENCE_END, np.int64)
+        blocks[:, 0], blocks[:, 1], blocks[:, 4] = offsets[:-1], offsets[1:], np.arange(len(lengths))
+        return blocks, np.empty((0, 3), np.int64)
+    per_sequence = -(-lengths // size)
     sequence = np.repeat(np.arange(len(per_sequence)), per_sequence)
     rank = np.arange(len(sequence)) - np.repeat(np.cumsum(per_sequence) - per_sequence, per_sequence)
     begin, end = offsets[sequence], offsets[sequence + 1]
@@ -117,6 +122,8 @@ class Cut(NamedTuple):
 
     def by_sequence(self, log_prob: Floats, lost: Ints, n: int) -> tuple[Floats, Ints]:
         """Sums of log-probabilities, and first lost places or `FADED` or -1, of n sequences."""
+        if len(self.blocks) == n:  # one block per sequence, in order
+            return log_prob, lost
         totals = np.bincount(self.blocks[:, 4], log_prob, n).astype(np.float64)
         places = np.full(n, -1, np.int64)
         places[self.blocks[lost == FADED, 4]] = FADED
@@ -132,6 +139,8 @@ def warm_up(cut: Cut, through: Callable[[Blocks, Part], None], *, backward: bool
     until two results agree, or until it meets the end of the sequence, where it is exact.
     ``through(work, part)`` does that, from blocks of `WARM_UP` symbols on.
     """
+    if not len(cut.joints):
+        return np.empty(0, np.int64)
     blocks = np.zeros((len(cut.joints), 5), np.int64)
     border, begin, end = cut.joints.T
     if backward:
@@ -142,8 +151,7 @@ def warm_up(cut: Cut, through: Callable[[Blocks, Part], None], *, backward: bool
         blocks[:, 2] = np.where(blocks[:, 0] == begin, SEQUENCE_END, UNKNOWN)
         blocks[:, 3] = np.arange(len(blocks))
     work = Blocks(cut.symbols, blocks, groups_of(blocks))
-    if len(blocks):
-        run(lambda *part: through(work, part), split(len(work.groups), PARTS))
+    run(lambda *part: through(work, part), split(len(work.groups), PARTS))
     lengths: Ints = blocks[:, 1] - blocks[:, 0]
     return lengths
 

@@ -77,12 +77,13 @@ class Borders(NamedTuple):
 
 
 class Filtered(NamedTuple):
-    """What a forward pass fills: log_prob (B,), lost (B,), rows (T, K), last (S, K)."""
+    """What a forward pass fills: log_prob (B,), lost (B,), rows (T, K), last (S, K), surprise (T,)."""
 
     log_prob: Floats | None = None
     lost: Ints | None = None
     rows: Floats | None = None
     last: Floats | None = None
+    surprise: Floats | None = None
 
 
 class Smoothed(NamedTuple):

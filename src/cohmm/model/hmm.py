@@ -23,7 +23,6 @@ from cohmm.model.matching import Distance, match_rows, total_variation
 from cohmm.model.probabilities import probabilities
 from cohmm.model.sampling import generator, sample
 from cohmm.model.stationary import stationary_distribution, transition_power
-from cohmm.model.surprise import surprise
 
 
 class ImpossibleObservation(ValueError):
@@ -163,9 +162,7 @@ class HMM:
         [0.69, 0.0, 0.69]
         """
         data = self.encode(y, lengths, unseen)
-        return surprise(
-            self.startprob, self.transmat, self.emissionprob, data.symbols, data.offsets
-        )
+        return inference.surprise(self._tables, data.symbols, data.offsets)
 
     def filter(
         self, y: Any, lengths: Iterable[int] | None = None, unseen: Unseen = "error"

@@ -92,6 +92,22 @@ def forward(tables: Tables, symbols: Ints, offsets: Ints, *, keep: bool = False)
     return result
 
 
+def surprise(tables: Tables, symbols: Ints, offsets: Ints) -> Floats:
+    """-log P(symbol at t | symbols before it), (T,): 0 where missing, infinite where impossible.
+
+    An impossible symbol is passed over, as if it were missing, so that one does not hide the next.
+    """
+    nats = np.empty(len(symbols))
+    result = _forward_scaled(tables, symbols, offsets, nats=nats)
+    hard = _to_repeat(tables, symbols, offsets, result.log_prob, result.lost, faded_is_hard=True)
+    logs = log_tables(tables) if len(hard) else tables
+    for s in hard:
+        whole = slice(offsets[s], offsets[s + 1])
+        _native.log_surprise(symbols[whole], logs, nats[whole])
+    nats[symbols < 0] = 0.0
+    return np.maximum(nats, 0.0, out=nats)  # not -1e-17, for what is certain
+
+
 def _to_repeat(
     tables: Tables,
     symbols: Ints,
@@ -117,7 +133,7 @@ def _is_exact(
     """Whether the likelihoods of some sequences, lower bounds, are equal to upper ones."""
     upper, log_divisor = chain.upper_bound(tables)
     picked, cuts = _pick(symbols, offsets, which)
-    result = _forward_scaled(upper, picked, cuts, keep=False)
+    result = _forward_scaled(upper, picked, cuts)
     divided = np.add.reduceat(log_divisor[picked], cuts[:-1])
     difference = result.log_prob + divided - log_prob[which]
     exact = difference <= NOTHING_DROPPED + ROUNDING * np.abs(log_prob[which])
@@ -130,7 +146,9 @@ def _pick(symbols: Ints, offsets: Ints, which: Ints) -> tuple[Ints, Ints]:
     return picked, np.concatenate([[0], np.cumsum(np.diff(offsets)[which])])
 
 
-def _forward_scaled(tables: Tables, symbols: Ints, offsets: Ints, keep: bool) -> Forward:
+def _forward_scaled(
+    tables: Tables, symbols: Ints, offsets: Ints, keep: bool = False, nats: Floats | None = None
+) -> Forward:
     """The scaled recursion; ``lost`` where a sequence has to be repeated, or may have to."""
     n = len(offsets) - 1
     cut = Cut.of(symbols, offsets, blocks.LONG_BLOCK)
@@ -141,6 +159,7 @@ def _forward_scaled(tables: Tables, symbols: Ints, offsets: Ints, keep: bool) ->
         np.empty(len(cut.blocks), np.int64),
         filtered,
         np.empty((n, tables.n_states)),
+        nats,
     )
 
     def through(work: Blocks, part: Part) -> None:
