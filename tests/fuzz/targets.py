@@ -38,6 +38,7 @@ from cohmm import (
 from cohmm.cli import app
 from cohmm.data.files import Layout, read_files
 from cohmm.evidence.file_counts import count_files
+from cohmm.model.inference import in_logarithms
 from tests import oracles
 from tests.fuzz.draws import Draws
 from tests.strategies import with_gaps
@@ -180,6 +181,97 @@ def inference(draws: Draws, folder: Path) -> None:
     np.testing.assert_allclose(
         model.forecast(given, steps=2), oracles.forecast(model, y, 2), atol=1e-10
     )
+
+
+def enduring_chain(draws: Draws) -> HMM:
+    """A chain whose states do not mix, or hardly do, with probabilities of any size."""
+    k, n = draws.whole(1, 4), draws.whole(1, 3)
+    trans = draws.choice(
+        [
+            np.eye(k),
+            np.roll(np.eye(k), 1, axis=1),
+            np.kron(np.eye(k), [[0.5, 0.5], [1.0, 0.0]])[:k, :k],
+            np.triu(np.ones((k, k))),
+            np.ones((k, k)),
+        ]
+    )
+    exponents: list[int | None] = [0, 0, 1, 1, 2, None]
+    if draws.flag():
+        exponents += [20, 76, 112, 170, 299, 322]
+    patterns = (np.ones(k), trans, np.ones((k, n)))
+    return HMM(*(_of_any_size(draws, pattern, exponents) for pattern in patterns))
+
+
+def _of_any_size(draws: Draws, pattern: Any, exponents: list[int | None]) -> Any:
+    """Distributions over the places of a pattern: numbers of ten to the minus these, or zeros."""
+    table = np.zeros(pattern.shape)
+    for place in np.argwhere(pattern > 0):
+        exponent = draws.choice(exponents)
+        if exponent is not None:
+            table[tuple(place)] = draws.whole(1, 9) * 10.0**-exponent
+    rows = table if table.ndim > 1 else table[None]
+    rows[rows.sum(axis=1) == 0, -1] = 1.0
+    largest = rows.argmax(axis=1)
+    rows /= rows.max(axis=1, keepdims=True)
+    rows[np.arange(len(rows)), largest] = 1.0
+    return (rows / rows.sum(axis=1, keepdims=True)).reshape(table.shape)
+
+
+@target
+def evidence_that_swings(draws: Draws, folder: Path) -> None:
+    """Long runs of one symbol, then of another: states fade, and come back."""
+    model = enduring_chain(draws)
+    lengths = [1, 2, 3, 4, 8, 12, 390, 400, 410, 790, 800, 810]
+
+    def run() -> list[int]:
+        return [draws.whole(-1, model.n_symbols - 1)] * draws.choice(lengths)
+
+    def there_and_back() -> list[int]:
+        a, b, size = *(draws.whole(0, model.n_symbols - 1) for _ in range(2)), draws.whole(1, 450)
+        return [a] * size + [b] * (2 * size + draws.whole(-9, 9)) + [a] * size
+
+    data = [
+        there_and_back() if draws.flag() else sum(draws.many(run, 4, 1), [])[:2000]
+        for _ in range(draws.whole(1, 3))
+    ]
+    data = with_gaps(data * draws.choice([1, 1, 9]))
+    agrees_with_logarithms(model, [[*y, None] if len(y) == 1 else y for y in data])
+
+
+def agrees_with_logarithms(model: HMM, data: list[list[Any]]) -> None:
+    """Scaled answers are those of logarithms, and obey the laws."""
+    likelihoods, nats = model.log_likelihoods(data), model.surprise(data)
+    with in_logarithms():
+        close_logs(likelihoods, model.log_likelihoods(data))
+        close_logs(nats, model.surprise(data))
+    possible = [y for y, value in zip(data, likelihoods, strict=True) if value > -np.inf]
+    if not possible:
+        return
+    answers = model.filter(possible), model.posterior(possible)
+    total, counts = model.expected_counts(possible)
+    with in_logarithms():
+        for rows, expected in zip(
+            answers, (model.filter(possible), model.posterior(possible)), strict=True
+        ):
+            np.testing.assert_allclose(rows, expected, rtol=0, atol=1e-9)
+            np.testing.assert_allclose(rows.sum(axis=1), 1, atol=1e-9)
+        expected_total, expected_counts = model.expected_counts(possible)
+    close_logs(total, expected_total)
+    for table, expected in zip(counts, expected_counts, strict=True):
+        np.testing.assert_allclose(table, expected, rtol=1e-9, atol=1e-9)
+    n_symbols = sum(symbol is not None for y in possible for symbol in y)
+    np.testing.assert_allclose(counts.emissions.sum(), n_symbols, rtol=1e-9)
+    np.testing.assert_allclose(counts.starts.sum(), len(possible), rtol=1e-9)
+    scores, states = model.decode_each(possible)
+    finite = likelihoods[likelihoods > -np.inf]
+    assert (finite >= scores - 1e-9 * (1 + np.abs(scores))).all()  # no path is above all together
+    best = model.decode(possible, algorithm="map")[1]
+    assert (answers[1][np.arange(len(best)), best] >= answers[1].max(axis=1) - 1e-9).all()
+
+
+def close_logs(values: Any, expected: Any) -> None:
+    """Equal to 1e-9, or to the rounding of a sum of so many logarithms."""
+    np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-9)
 
 
 @target

@@ -63,6 +63,47 @@ def test_a_lost_component_wins_for_a_while():
     assert model.filter(y)[1010, 1] > 0.99
 
 
+def test_a_component_lost_in_both_directions_wins():
+    """It underflows forward, and backward as well: no backward value grows beyond bounds."""
+    model = HMM([0.5, 0.5], np.eye(2), [[0.9, 0.1], [0.1, 0.9]])
+    y = [0] * 400 + [1] * 800 + [0] * 390
+    assert_as_logarithms(model, y)
+    assert model.log_likelihood(y) == pytest.approx(-1904.0237831718)
+    periodic = HMM([0.5, 0.5], [[0, 1], [1, 0]], [[0.9, 0.1], [0.1, 0.9]])
+    assert_as_logarithms(periodic, [0, 1] * 200 + [1, 0] * 400 + [0, 1] * 190)
+    blocks_that_never_meet = np.kron(np.eye(2), [[0.5, 0.5], [0.5, 0.5]])
+    rows = [[0.9, 0.1], [0.8, 0.2], [0.1, 0.9], [0.2, 0.8]]
+    assert_as_logarithms(HMM([0.25] * 4, blocks_that_never_meet, rows), y)
+
+
+def test_impossible_states_do_not_overflow():
+    """What is impossible, but would explain the rest by far the best, is no reason for NaN."""
+    model = HMM(
+        [0.5, 0.25, 0.25], np.eye(3), [[0.97, 0, 0.03], [0.76, 0.22, 0.02], [1, 0, 0]]
+    )
+    data = [[0] * 1500 + [1] + [0] * 1500] * 10
+    close(model.posterior(data), np.tile([0.0, 1.0, 0.0], (30010, 1)))
+    close(model.expected_counts(data)[1].starts, [0, 10, 0])
+    assert (model.decode(data, algorithm="map")[1] == 1).all()
+
+
+def test_no_observation_gets_lost():
+    """Sequences turn out to be hard in the second pass, beside other neighbours."""
+    model = HMM([1], [[1]], [[1e-76, 1]])
+    data = [[1] * 3000 + [0] * 8 + [1] * 2000, [1] * 3007 + [0] * 4 + [1] * 4000]
+    close(model.expected_counts(data)[1].emissions, [[12, 12007]])
+    model = HMM([0.5, 0.5], [[0.5, 0.5], [1, 0]], [[1e-112, 1], [0.5, 0.5]])
+    rows = model.posterior([[0] * 12] * 1000)
+    close(rows.sum(axis=1), np.ones(12000))
+    close(rows[:12], oracles.log_posterior(model, [0] * 12))
+
+
+def test_probabilities_below_the_smallest_normal_number():
+    model = HMM([0.5, 0.5], np.eye(2), [[1e-299, 1, 0], [1.5e-323, 0.5, 0.5]])
+    smallest = model.emissionprob[1, 0]
+    close(model.log_likelihood([0, 2]), 2 * np.log(0.5) + np.log(smallest))
+
+
 def test_a_lost_component_across_blocks(monkeypatch):
     monkeypatch.setattr(blocks, "LONG_BLOCK", 97)
     monkeypatch.setattr(blocks, "SHORT_BLOCK", 61)
