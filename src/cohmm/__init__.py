@@ -5,10 +5,8 @@ Names are imported when they are first used, so that the command line answers at
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 
-from cohmm._moved import Moved
 from cohmm.version import __version__ as __version__
 
 TYPE_CHECKING = False  # of typing, which takes its time to import
@@ -70,8 +68,6 @@ _HOMES = {
     "cohmm.model.hmm": ("HMM", "ImpossibleObservation"),
     "cohmm.storage": ("StorageError",),
 }
-
-sys.meta_path.append(Moved())
 
 
 def __getattr__(name: str) -> Any:

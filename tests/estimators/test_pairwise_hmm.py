@@ -11,15 +11,19 @@ import numpy as np
 import pytest
 from hmmlearn.hmm import CategoricalHMM
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import check_is_fitted
 
 from cohmm import HMM, PairwiseHMM, SequenceKFold, Sequences, count_pairs
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
+from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
 from cohmm.learn.run import EvidenceWarning
 from cohmm.learn.sequences.refine import RefinedFit
 
@@ -483,8 +487,6 @@ EXPECTED_FAILURES = {
 }
 
 
-# It keeps the protocol without the base class, which takes a second to import.
-@pytest.mark.filterwarnings("ignore:Estimator PairwiseHMM does not inherit from:UserWarning")
 def test_scikit_learns_checks() -> None:
     results = check_estimator(
         PairwiseHMM(random_state=0), expected_failed_checks=EXPECTED_FAILURES, on_skip=None
@@ -495,6 +497,61 @@ def test_scikit_learns_checks() -> None:
     # The list is no longer than it must be, and the rest is a good deal.
     assert by_status["xfail"] == set(EXPECTED_FAILURES)
     assert len(by_status["passed"]) >= 12
+
+
+def test_a_fitted_model_is_shown_as_fitted_with_its_parameters_as_given() -> None:
+    model = PairwiseHMM(1)
+    assert isinstance(model, BaseEstimator)
+    assert "<span>Not fitted</span>" in model._repr_html_()
+    model.fit([0, 1, 1, 0, 2])
+    assert "<span>Fitted</span>" in model._repr_html_()
+    assert model.n_features == 3
+    assert repr(model) == "PairwiseHMM()"
+    assert repr(PairwiseHMM(2, n_features=9)) == "PairwiseHMM(n_components=2, n_features=9)"
+
+
+def test_tags() -> None:
+    tags = get_tags(PairwiseHMM())
+    assert tags.estimator_type == "density_estimator"
+    assert tags.input_tags.categorical
+    assert tags.input_tags.allow_nan
+    assert not tags.target_tags.required
+
+
+def test_whether_it_is_fitted() -> None:
+    model = PairwiseHMM(1)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+    with pytest.raises(NotFittedError):
+        as_fitted_hmm(model)
+    model.startprob_, model.transmat_, model.emissionprob_ = [1], [[1]], [[0.5, 0.5]]
+    check_is_fitted(model)
+    assert as_fitted_hmm(model) is model
+    assert as_fitted_topics(model) is None
+    for other in (3, PairwiseHMM, LogisticRegression()):
+        assert as_fitted_hmm(other) is as_fitted_topics(other) is None
+
+
+class Coloured(PairwiseHMM):
+    """A class of the user's, which takes other things."""
+
+    def __init__(self, colour: str = "red", n_features: int | None = None, **options: Any):
+        super().__init__(n_features=n_features, **options)
+        self.colour = colour
+
+    def fit(self, X: Any, y: Any = None, *, shade: Any = None) -> Coloured:  # type: ignore[override]
+        """Learn."""
+        super().fit(X)
+        return self
+
+
+def test_a_class_that_derives_from_it() -> None:
+    model = clone(Coloured("blue"))
+    assert model.get_params() == {"colour": "blue", "n_features": None}
+    assert repr(model) == "Coloured(colour='blue')"
+    assert model.get_metadata_routing().fit.requests == {"shade": None}
+    assert get_tags(model) == get_tags(PairwiseHMM())
+    assert pickle.loads(pickle.dumps(model.fit([0, 1, 1, 0]))).model_ == model.model_
 
 
 def test_the_rules_behind_those_checks_hold_for_symbols(column: np.ndarray) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary
 from cohmm.learn.known import Known
@@ -82,8 +83,6 @@ class ByHand:
     def _check(self) -> None:
         """Make a model of what was set; refuse what does not fit together."""
         if not self.__sklearn_is_fitted__():
-            from sklearn.exceptions import NotFittedError
-
             missing = [name for name in NAMES.values() if name not in self._set_since]
             name, left = type(self).__name__, " and ".join(missing)
             raise NotFittedError(f"this {name} is not fitted: call fit, or set {left}")

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.exceptions import ConvergenceWarning
+
 from cohmm.data.sequence_parts import SequenceParts, encoded_parts
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.kept import Kept
@@ -15,7 +18,6 @@ from cohmm.estimators.answers import Answers, lengths_of
 from cohmm.estimators.by_hand import ByHand
 from cohmm.estimators.certainty import Certainty
 from cohmm.estimators.diagnosing import Diagnosing
-from cohmm.estimators.estimator import Estimator
 from cohmm.evidence.counting import count_pairs
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.fit import Fit, Progress
@@ -44,7 +46,14 @@ class Monitor:
     tol: float
 
 
-class PairwiseHMM(ByHand, Answers, Certainty, Diagnosing, Estimator):
+class PairwiseHMM(
+    ByHand,
+    Answers,
+    Certainty,
+    Diagnosing,
+    DensityMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """A hidden Markov model learned from pairwise co-occurrences.
 
     Counting takes one pass over the data; learning then costs the same for any length.  The
@@ -307,8 +316,6 @@ class PairwiseHMM(ByHand, Answers, Certainty, Diagnosing, Estimator):
         )
         self.n_features_in_ = 1
         if not fit.converged:
-            from sklearn.exceptions import ConvergenceWarning
-
             warn(_not_converged(fit, self.n_iter or self.max_iter), ConvergenceWarning)
         return self
 
@@ -344,16 +351,9 @@ class PairwiseHMM(ByHand, Answers, Certainty, Diagnosing, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         """Symbols are categories, a column of them; missing ones are welcome."""
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="density_estimator",
-            target_tags=TargetTags(required=False),
-            transformer_tags=None,
-            classifier_tags=None,
-            regressor_tags=None,
-            input_tags=InputTags(categorical=True, allow_nan=True),
-        )
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        return tags
 
 
 def _not_converged(fit: PairwiseFit, given: int | None) -> str:
