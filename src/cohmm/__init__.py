@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cohmm.data.text import TextWarning, read_documents
     from cohmm.diagnose.selection import select
     from cohmm.estimators.folds import SequenceKFold
-    from cohmm.estimators.hidden_topics import HTMM
+    from cohmm.estimators.htmm import HTMM
     from cohmm.estimators.pairwise_hmm import PairwiseHMM
     from cohmm.evidence.counting import count_pairs
     from cohmm.evidence.pairs import Cooccurrence
@@ -57,7 +57,7 @@ _HOMES = {
     "cohmm.data.text": ("TextWarning", "read_documents"),
     "cohmm.diagnose.selection": ("select",),
     "cohmm.estimators.folds": ("SequenceKFold",),
-    "cohmm.estimators.hidden_topics": ("HTMM",),
+    "cohmm.estimators.htmm": ("HTMM",),
     "cohmm.estimators.pairwise_hmm": ("PairwiseHMM",),
     "cohmm.evidence.counting": ("count_pairs",),
     "cohmm.evidence.pairs": ("Cooccurrence",),
