@@ -384,8 +384,8 @@ def test_the_old_model_stays_as_it_was(commodities: HTMM) -> None:
     assert named.labels_ == ("energy", None, "metals")
     assert (merged.labels_, merged.n_components) == (("energy / metals", None), 2)
     assert (dropped.labels_, dropped.n_components) == (("energy", None), 2)
-    close(merged.transform(COMMODITIES), np.column_stack([shares[:, [0, 2]].sum(axis=1), shares[:, 1]]),
-          1e-3)  # fmt: skip
+    summed = np.column_stack([shares[:, [0, 2]].sum(axis=1), shares[:, 1]])
+    close(merged.transform(COMMODITIES), summed, 1e-3)
     for model in (named, merged, dropped):
         assert isinstance(model, HTMM)
         assert isinstance(model.fit_, HTMMFit)

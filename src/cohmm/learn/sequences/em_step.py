@@ -31,8 +31,8 @@ class PseudoCounts(NamedTuple):
     ) -> PseudoCounts | None:
         """Dirichlet's parameters less one; 1 where one is None, and None where all are.
 
-        >>> PseudoCounts.of_priors(None, None, 3.0).emission
-        2.0
+        >>> PseudoCounts.of_priors(None, None, [3.0, 1.5]).emission
+        array([2. , 0.5])
         """
         priors = {
             "startprob_prior": startprob_prior,
