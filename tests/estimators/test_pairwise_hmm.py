@@ -561,8 +561,9 @@ def test_several_lags_of_short_sequences() -> None:
 
 @pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("step", ["learn.second_step.refine", "estimators.pairwise_hmm.Kept.of"])
 def test_a_fit_that_fails_leaves_the_model_that_was_there(
-    interrupt: type[BaseException], monkeypatch: pytest.MonkeyPatch
+    step: str, interrupt: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = PairwiseHMM(2, random_state=0).fit(SHORT)
     before = dict(vars(model))
@@ -574,7 +575,7 @@ def test_a_fit_that_fails_leaves_the_model_that_was_there(
     def stopped(*args: Any, **options: Any) -> Any:
         raise interrupt
 
-    monkeypatch.setattr("cohmm.learn.second_step.refine", stopped)
+    monkeypatch.setattr(f"cohmm.{step}", stopped)
     with pytest.raises(interrupt):
         model.fit([[1, 1, 0, 1]] * 9)
     assert dict(vars(model)) == before

@@ -585,10 +585,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             start=start,
             callback=print_progress if self.verbose else None,
         )
-        # Together, and last: a fit that fails leaves what was there.
-        self.counts_, self.pair_fit_, self.fit_ = fit.counts, fit.pairs, fit.last
-        self._tables = self._tables.with_model(fit.model)
-        self._kept = Kept.of(
+        kept = Kept.of(
             data if fit.refined or fit.pairs is None else fit.counts,
             fit.model,
             fit.last,
@@ -597,6 +594,9 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             volume=self.volume,
             summed=self.combine == "summed",
         )
+        # Together, and last: a fit that fails leaves what was there.
+        self.counts_, self.pair_fit_, self.fit_ = fit.counts, fit.pairs, fit.last
+        self._tables, self._kept = self._tables.with_model(fit.model), kept
         self.n_features_in_ = 1
         if not fit.converged:
             warn(_not_converged(fit, self.n_iter or self.max_iter), ConvergenceWarning)
