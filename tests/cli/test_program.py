@@ -161,7 +161,7 @@ def test_a_counts_file_whose_member_is_not_an_array(run, folder):
 
 
 HEAVY = ("numpy", "numba", "scipy", "sklearn", "pandas", "pyarrow", "rich.progress")
-COMMANDS = """
+HMM_COMMANDS = """
 from typer.testing import CliRunner
 from cohmm.cli import app
 for command in (
@@ -187,7 +187,7 @@ def test_nothing_heavy_is_imported_until_it_is_used(name):
 
 def test_commands_about_hmms_run_without_scikit_learn(folder):
     folder.joinpath("data.txt").write_text("a b c c b a a b\n" * 500)
-    modules = imported_by(COMMANDS)
+    modules = imported_by(HMM_COMMANDS)
     assert "cohmm.report" in modules
     assert not modules & {"sklearn", "pandas", "scipy.stats"}
 
