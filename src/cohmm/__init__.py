@@ -5,10 +5,8 @@ Names are imported when they are first used, so that the command line answers at
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 
-from cohmm._moved import Moved
 from cohmm.version import __version__ as __version__
 
 TYPE_CHECKING = False  # of typing, which takes its time to import
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from cohmm.data.text import TextWarning, read_documents
     from cohmm.diagnose.selection import select
     from cohmm.estimators.folds import SequenceKFold
-    from cohmm.estimators.hidden_topics import HTMM
+    from cohmm.estimators.htmm import HTMM
     from cohmm.estimators.pairwise_hmm import PairwiseHMM
     from cohmm.evidence.counting import count_pairs
     from cohmm.evidence.pairs import Cooccurrence
@@ -59,7 +57,7 @@ _HOMES = {
     "cohmm.data.text": ("TextWarning", "read_documents"),
     "cohmm.diagnose.selection": ("select",),
     "cohmm.estimators.folds": ("SequenceKFold",),
-    "cohmm.estimators.hidden_topics": ("HTMM",),
+    "cohmm.estimators.htmm": ("HTMM",),
     "cohmm.estimators.pairwise_hmm": ("PairwiseHMM",),
     "cohmm.evidence.counting": ("count_pairs",),
     "cohmm.evidence.pairs": ("Cooccurrence",),
@@ -70,8 +68,6 @@ _HOMES = {
     "cohmm.model.hmm": ("HMM", "ImpossibleObservation"),
     "cohmm.storage": ("StorageError",),
 }
-
-sys.meta_path.append(Moved())
 
 
 def __getattr__(name: str) -> Any:

@@ -160,18 +160,36 @@ def test_a_counts_file_whose_member_is_not_an_array(run, folder):
     assert "c.cohmm is not a cohmm file, or is damaged (its array 'start_counts'" in result.stderr
 
 
-def test_the_commands_import_nothing_heavy_until_they_run():
-    """With an empty cohmm/__init__.py, whose own imports are another matter."""
-    code = f"""
-import sys, types
-package = types.ModuleType("cohmm")
-package.__path__ = [{os.path.dirname(cohmm.__file__)!r}]
-sys.modules["cohmm"] = package
-import cohmm.cli
-print(sorted({{"numpy", "numba", "scipy", "pyarrow", "rich.progress"}} & set(sys.modules)))
+HEAVY = ("numpy", "numba", "scipy", "sklearn", "pandas", "pyarrow", "rich.progress")
+HMM_COMMANDS = """
+from typer.testing import CliRunner
+from cohmm.cli import app
+for command in (
+    "fit data.txt -k 2 -o model", "score model data.txt", "decode model data.txt", "report model",
+    "diagnose model data.txt", "select data.txt -k 1-3",
+):
+    done = CliRunner().invoke(app, command.split())
+    assert done.exit_code == 0, done.output
 """
+
+
+def imported_by(code: str) -> set[str]:
+    """Names of the modules that a process of its own has imported in the end."""
+    code += "\nimport sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", ["cohmm", "cohmm.cli"])
+def test_nothing_heavy_is_imported_until_it_is_used(name):
+    assert not imported_by(f"import {name}") & set(HEAVY)
+
+
+def test_commands_about_hmms_run_without_scikit_learn(folder):
+    folder.joinpath("data.txt").write_text("a b c c b a a b\n" * 500)
+    modules = imported_by(HMM_COMMANDS)
+    assert "cohmm.report" in modules
+    assert not modules & {"sklearn", "pandas", "scipy.stats"}
 
 
 # -- the real program ------------------------------------------------------------------------

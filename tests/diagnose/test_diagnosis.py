@@ -270,5 +270,7 @@ def test_unseen_symbols_are_missing_where_the_estimator_says_so():
 def test_what_does_not_belong_together_is_refused(model):
     with pytest.raises(ValueError, match="counts are of 3 symbols, and the model has 12"):
         diagnose(model, counts=count_pairs([0, 1, 2]))
-    with pytest.raises(ValueError, match="lengths are of the data"):
+    with pytest.raises(ValueError, match="lengths are of X: give both"):
         model.diagnose(lengths=[3])
+    with pytest.raises(ValueError, match="lengths are of the data"):
+        diagnose(model, lengths=[3])

@@ -11,15 +11,18 @@ import numpy as np
 import pytest
 from hmmlearn.hmm import CategoricalHMM
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import check_is_fitted
 
-from cohmm import HMM, PairwiseHMM, SequenceKFold, Sequences, count_pairs
+from cohmm import HMM, PairwiseHMM, Sequences, count_pairs
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
+from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
 from cohmm.learn.run import EvidenceWarning
 from cohmm.learn.sequences.refine import RefinedFit
 
@@ -396,55 +399,6 @@ def test_pipeline_with_lengths(column: np.ndarray) -> None:
     assert pipeline.predict(column).shape == (30_000,)
 
 
-def test_cross_validation_never_cuts_a_sequence() -> None:
-    sequences = [TRUTH.sample(length, random_state=length)[0] for length in range(400, 1400, 50)]
-    data = Sequences.of(sequences, n_symbols=12)
-    folds = list(SequenceKFold(4).split(data))
-    assert sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(20))
-    sizes = [data.lengths[test].sum() for _, test in folds]
-    assert max(sizes) - min(sizes) <= data.lengths.max()
-    for training, test in folds:
-        assert not set(training) & set(test)
-    model = PairwiseHMM(3, n_features=12, refine=False, random_state=0)
-    scores = cross_val_score(model, data, cv=SequenceKFold(4))
-    training, test = folds[0]
-    by_hand = clone(model).fit([sequences[s] for s in training])
-    assert scores[0] == pytest.approx(by_hand.score([sequences[s] for s in test]))
-    np.testing.assert_allclose(scores, cross_val_score(model, sequences, cv=SequenceKFold(4)))
-
-
-def test_cross_validation_keeps_labels_and_missing_observations() -> None:
-    rng = np.random.default_rng(0)
-    sequences = [
-        [None if rng.random() < 0.1 else "xyz"[s] for s in rng.integers(0, 3, 200)]
-        for _ in range(6)
-    ]
-    data = Sequences.of(sequences)
-    model = PairwiseHMM(1, random_state=0)
-    np.testing.assert_allclose(
-        cross_val_score(model, data, cv=SequenceKFold(3)),
-        cross_val_score(model, sequences, cv=SequenceKFold(3)),
-    )
-
-
-def test_grid_search_over_states() -> None:
-    sequences = [TRUTH.sample(2000, random_state=seed)[0] for seed in range(6)]
-    search = GridSearchCV(
-        PairwiseHMM(n_features=12, refine=False, random_state=0),
-        {"n_components": [1, 3]},
-        cv=SequenceKFold(2),
-    )
-    search.fit(sequences)
-    assert search.best_params_ == {"n_components": 3}
-
-
-def test_too_few_sequences_to_split() -> None:
-    with pytest.raises(ValueError, match="2 sequences cannot be split into 3 folds"):
-        list(SequenceKFold(3).split([[0, 1], [1, 0]]))
-    with pytest.raises(ValueError, match="at least 2"):
-        SequenceKFold(1)
-
-
 # scikit-learn's checks make their own data.  What cannot apply, and why:
 REAL = "fits on real numbers in several columns; symbols are whole numbers or strings, in one"
 SECOND = "passes class labels as the second argument, where hmmlearn's interface has lengths"
@@ -483,8 +437,6 @@ EXPECTED_FAILURES = {
 }
 
 
-# It keeps the protocol without the base class, which takes a second to import.
-@pytest.mark.filterwarnings("ignore:Estimator PairwiseHMM does not inherit from:UserWarning")
 def test_scikit_learns_checks() -> None:
     results = check_estimator(
         PairwiseHMM(random_state=0), expected_failed_checks=EXPECTED_FAILURES, on_skip=None
@@ -495,6 +447,61 @@ def test_scikit_learns_checks() -> None:
     # The list is no longer than it must be, and the rest is a good deal.
     assert by_status["xfail"] == set(EXPECTED_FAILURES)
     assert len(by_status["passed"]) >= 12
+
+
+def test_a_fitted_model_is_shown_as_fitted_with_its_parameters_as_given() -> None:
+    model = PairwiseHMM(1)
+    assert isinstance(model, BaseEstimator)
+    assert "<span>Not fitted</span>" in model._repr_html_()
+    model.fit([0, 1, 1, 0, 2])
+    assert "<span>Fitted</span>" in model._repr_html_()
+    assert model.n_features == 3
+    assert repr(model) == "PairwiseHMM()"
+    assert repr(PairwiseHMM(2, n_features=9)) == "PairwiseHMM(n_components=2, n_features=9)"
+
+
+def test_tags() -> None:
+    tags = get_tags(PairwiseHMM())
+    assert tags.estimator_type == "density_estimator"
+    assert tags.input_tags.categorical
+    assert tags.input_tags.allow_nan
+    assert not tags.target_tags.required
+
+
+def test_whether_it_is_fitted() -> None:
+    model = PairwiseHMM(1)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+    with pytest.raises(NotFittedError):
+        as_fitted_hmm(model)
+    model.startprob_, model.transmat_, model.emissionprob_ = [1], [[1]], [[0.5, 0.5]]
+    check_is_fitted(model)
+    assert as_fitted_hmm(model) is model
+    assert as_fitted_topics(model) is None
+    for other in (3, PairwiseHMM, LogisticRegression()):
+        assert as_fitted_hmm(other) is as_fitted_topics(other) is None
+
+
+class Coloured(PairwiseHMM):
+    """A class of the user's, which takes other things."""
+
+    def __init__(self, colour: str = "red", n_features: int | None = None, **options: Any):
+        super().__init__(n_features=n_features, **options)
+        self.colour = colour
+
+    def fit(self, X: Any, y: Any = None, *, shade: Any = None) -> Coloured:  # type: ignore[override]
+        """Learn."""
+        super().fit(X)
+        return self
+
+
+def test_a_class_that_derives_from_it() -> None:
+    model = clone(Coloured("blue"))
+    assert model.get_params() == {"colour": "blue", "n_features": None}
+    assert repr(model) == "Coloured(colour='blue')"
+    assert model.get_metadata_routing().fit.requests == {"shade": None}
+    assert get_tags(model) == get_tags(PairwiseHMM())
+    assert pickle.loads(pickle.dumps(model.fit([0, 1, 1, 0]))).model_ == model.model_
 
 
 def test_the_rules_behind_those_checks_hold_for_symbols(column: np.ndarray) -> None:
@@ -554,8 +561,9 @@ def test_several_lags_of_short_sequences() -> None:
 
 @pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("step", ["learn.second_step.refine", "estimators.pairwise_hmm.Kept.of"])
 def test_a_fit_that_fails_leaves_the_model_that_was_there(
-    interrupt: type[BaseException], monkeypatch: pytest.MonkeyPatch
+    step: str, interrupt: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = PairwiseHMM(2, random_state=0).fit(SHORT)
     before = dict(vars(model))
@@ -567,7 +575,7 @@ def test_a_fit_that_fails_leaves_the_model_that_was_there(
     def stopped(*args: Any, **options: Any) -> Any:
         raise interrupt
 
-    monkeypatch.setattr("cohmm.learn.second_step.refine", stopped)
+    monkeypatch.setattr(f"cohmm.{step}", stopped)
     with pytest.raises(interrupt):
         model.fit([[1, 1, 0, 1]] * 9)
     assert dict(vars(model)) == before

@@ -337,7 +337,7 @@ def what_is_known(draws: Draws, folder: Path) -> None:
         "sample_weight": [draws.choice([1.0, 0.0, 2.5, 1e300, -1.0]) for _ in data],
     }
     chosen = {name: value for name, value in known.items() if draws.flag()}
-    zeros = np.asarray(model.transmat_) == 0 if "transmat_" in model._set_since else None
+    zeros = np.asarray(model.transmat_) == 0 if "transmat" in model._tables.unchecked else None
     model.fit(with_gaps(data), **chosen)
     valid(model.model_)
     if zeros is not None and model.init_params != "ste":

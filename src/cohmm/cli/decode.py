@@ -57,7 +57,7 @@ def decode(
     check_output(output)
     if output is not None and is_parquet(output):
         with working(threads), reading(inputs, "decoding") as watch:
-            from cohmm.estimators.over_partitions import PATHS
+            from cohmm.model.answers import PATHS
             from cohmm.model.hmm import HMM
 
             hmm = HMM.load(model)
@@ -74,7 +74,7 @@ def decode(
 
 
 def _table(hmm: HMM, batch: Sequences, algorithm: Algorithm) -> Any:
-    from cohmm.estimators.over_partitions import paths_table
+    from cohmm.model.answers import paths_table
 
     return paths_table(*hmm.decode_each(batch, algorithm=algorithm.value), batch.lengths)
 

@@ -19,7 +19,7 @@ from cohmm.cli.topics import learned
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
-    from cohmm.estimators.hidden_topics import HTMM
+    from cohmm.estimators.htmm import HTMM
     from cohmm.kernels.compiled import Floats, Ints
     from cohmm.model.hmm import HMM
 

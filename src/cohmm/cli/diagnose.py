@@ -97,7 +97,7 @@ def _diagnosed(
             raise ValueError(f"{subject} has counts: data goes with a model, not with them")
         return diagnosis_of(load_counts(given, None), random_state=seed or 0)
     if kind != "HMM":
-        from cohmm.estimators.hidden_topics import HTMM
+        from cohmm.estimators.htmm import HTMM
 
         if paths:
             raise ValueError("topics are diagnosed from the counts in their file: give no data")

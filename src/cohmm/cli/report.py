@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cohmm.data.documents import Documents
     from cohmm.data.files import Layout
     from cohmm.data.readers.document_files import Trace
-    from cohmm.estimators.hidden_topics import HTMM
+    from cohmm.estimators.htmm import HTMM
     from cohmm.model.hmm import HMM
 
 
@@ -156,7 +156,7 @@ def _load(path: Path) -> HMM | HTMM:
 
     held = kind(path)
     if held == KIND:
-        from cohmm.estimators.hidden_topics import HTMM
+        from cohmm.estimators.htmm import HTMM
 
         return HTMM.load(path)
     if held == "HMM":

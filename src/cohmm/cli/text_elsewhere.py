@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cohmm.data.document_parts import DocumentParts
     from cohmm.data.documents import Documents
     from cohmm.distributed import Partitions
-    from cohmm.estimators.hidden_topics import HTMM
+    from cohmm.estimators.htmm import HTMM
 
 LEAST_BLOCK = 2**20
 BLOCK_OF_A_WORKER = 2**24  # bytes of text: every worker has one in memory, with its words
@@ -70,7 +70,7 @@ def write_shares(model: HTMM, data: Partitions | Documents, path: Path) -> None:
     import pyarrow as pa
 
     from cohmm.distributed import Partitions
-    from cohmm.estimators.over_partitions import SHARES, row_shares
+    from cohmm.topics.partitioned_inference import SHARES, row_shares
 
     if isinstance(data, Partitions):
         tables = data.tables(partial(row_shares, model._chains(), model._reading()), SHARES)
@@ -84,7 +84,7 @@ def write_shares(model: HTMM, data: Partitions | Documents, path: Path) -> None:
 def _in_memory(model: HTMM, documents: Documents) -> Iterator[Any]:
     import numpy as np
 
-    from cohmm.estimators.over_partitions import shares_table
+    from cohmm.topics.partitioned_inference import shares_table
 
     for first in range(0, len(documents), DOCUMENTS):
         some = documents.select(np.arange(first, min(first + DOCUMENTS, len(documents))))

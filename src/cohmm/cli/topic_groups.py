@@ -13,7 +13,7 @@ from cohmm.cli.session import screen
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
-    from cohmm.estimators.hidden_topics import HTMM
+    from cohmm.estimators.htmm import HTMM
     from cohmm.topics.over import TopicsOver
 
 MOST_TOPICS = 8  # columns of a table

@@ -32,7 +32,7 @@ from cohmm.cli.topic_groups import (
 if TYPE_CHECKING:
     from cohmm.data.document_parts import DocumentParts
     from cohmm.data.documents import Documents
-    from cohmm.estimators.hidden_topics import HTMM
+    from cohmm.estimators.htmm import HTMM
     from cohmm.topics.overview import Overview
 
 MOST_TOPICS_SHOWN = 20
@@ -254,7 +254,7 @@ def lags_of(text: str) -> tuple[int, ...] | Literal["auto"]:
 
 def learned(documents: Documents | DocumentParts, k: Any, parameters: dict[str, Any]) -> HTMM:
     """``HTMM(k, **parameters).fit``, with progress."""
-    from cohmm.estimators.hidden_topics import HTMM
+    from cohmm.estimators.htmm import HTMM
 
     model = HTMM(k, **parameters)
     with notices(), learning(model.max_iter) as progress:

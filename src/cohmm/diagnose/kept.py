@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,10 @@ from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.hmm import HMM
 
 LENGTHS = 4096  # of sequences that are kept
+BELOW_THE_NOISE = (
+    "the pairs show {} of {} states: errors hold where states were found near the truth, and those "
+    "beyond may be other states altogether, off by far more"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +100,49 @@ class Kept:
             fit.length if isinstance(fit, RefinedFit) and fit.evidence == "triples" else 0.0,
         )
 
-    def standard_errors(self, counts: Cooccurrence | None) -> StandardErrors:
-        """How sure the model is; ``counts`` are needed where it is from pairs."""
+    def with_data(self, data: Sequences) -> Kept:
+        """The same of other data, as if the model had been learned from that."""
+        other = Kept.of(data, self.model, None)
+        triples = other.size[1] - 2 * other.size[0] if self.n_triples else 0.0
+        return replace(other, held=self.held, pairs=self.pairs, n_triples=max(triples, 0.0))
+
+    def standard_errors(
+        self, counts: Cooccurrence | None, n_detectable: int | None = None
+    ) -> StandardErrors:
+        """How sure the model is; ``counts`` are needed where it is from pairs.
+
+        ``n_detectable`` states show in the pairs: where the model has more, a note says so.
+        """
+        errors = self._errors(counts)
+        k = self.model.n_components
+        if n_detectable is None or n_detectable >= k:
+            return errors
+        return replace(errors, notes=(*errors.notes, BELOW_THE_NOISE.format(n_detectable, k)))
+
+    def _errors(self, counts: Cooccurrence | None) -> StandardErrors:
         if self.pairs is not None and counts is not None:
             return pair_errors(self.model, counts, self.pairs, self.held)
         assert self.blocks is not None
         if self.n_triples:
             return triple_errors(self.model, self.blocks, self.n_triples, self.starts, self.held)
         return sequence_errors(self.model, self.blocks, self.starts, self.held)
+
+
+def kept_for(kept: Kept | None, model: HMM, data: Sequences | None, call: str) -> Kept:
+    """What is kept of ``data``, or what the fit has kept, if ``model`` is what it learned.
+
+    ``call`` is how the user asked, up to the data, for an error that says what to do.
+    """
+    if kept is not None and kept.model is not model:
+        kept = None  # parameters were set since
+    if data is not None:
+        return Kept.of(data, model, None) if kept is None else kept.with_data(data)
+    if kept is None:
+        raise ValueError(
+            "these parameters were set by hand: there is nothing to estimate errors from; fit, or "
+            f"give the data that they are from, {call}X, lengths)"
+        )
+    return kept
 
 
 def _terms(fit: Fit | None, counts: Cooccurrence, volume: str | Volume, summed: bool) -> PairTerms:

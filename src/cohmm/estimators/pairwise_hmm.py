@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from cohmm.data.sequence_parts import SequenceParts, encoded_parts
 from cohmm.data.sequences import Sequences
-from cohmm.diagnose.kept import Kept
+from cohmm.diagnose.bootstrap import Bootstrap, bootstrap
+from cohmm.diagnose.diagnosis import Diagnosis, diagnose
+from cohmm.diagnose.kept import Kept, kept_for
+from cohmm.diagnose.refits import refit
+from cohmm.diagnose.standard_errors import StandardErrors
 from cohmm.distributed.partitions import Partitions
-from cohmm.estimators.answers import Answers, lengths_of
-from cohmm.estimators.by_hand import ByHand
-from cohmm.estimators.certainty import Certainty
-from cohmm.estimators.diagnosing import Diagnosing
-from cohmm.estimators.estimator import Estimator
 from cohmm.evidence.counting import count_pairs
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.learn.fit import Fit, Progress
+from cohmm.kernels.compiled import Floats, Ints
+from cohmm.learn.fit import Fit, print_progress
 from cohmm.learn.options import check_choice, check_decay
 from cohmm.learn.pairs.pair_evidence import Combine
+from cohmm.learn.pairs.pair_fit import PairFit
 from cohmm.learn.pairs.volume import Volume
 from cohmm.learn.recipe import PairwiseFit, pairwise
 from cohmm.learn.run import warn
-from cohmm.learn.second_step import Refine
+from cohmm.learn.second_step import SMOOTHING, Refine
+from cohmm.learn.sequences.em_step import PseudoCounts
 from cohmm.learn.sequences.refine import RefinedFit
+from cohmm.learn.user_tables import UserTables
+from cohmm.model.answers import Algorithm, Answers
 from cohmm.model.hmm import HMM
+from cohmm.model.hmm_frames import HMMTable
 from cohmm.model.more_symbols import with_symbols
+from cohmm.model.rare import good_turing, with_rare
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,20 @@ class Monitor:
     tol: float
 
 
-class PairwiseHMM(ByHand, Answers, Certainty, Diagnosing, Estimator):
+def _table(name: str, doc: str) -> property:
+    """An attribute that is the model's, unless it was set since."""
+
+    def get(self: PairwiseHMM) -> Any:
+        unchecked = self._tables.unchecked
+        return unchecked[name] if name in unchecked else getattr(self.model_, name)
+
+    def put(self: PairwiseHMM, value: Any) -> None:
+        self._tables = self._tables.with_table(name, value)
+
+    return property(get, put, doc=doc)
+
+
+class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     """A hidden Markov model learned from pairwise co-occurrences.
 
     Counting takes one pass over the data; learning then costs the same for any length.  The
@@ -133,8 +156,11 @@ class PairwiseHMM(ByHand, Answers, Certainty, Diagnosing, Estimator):
     True
     """
 
+    counts_: Cooccurrence
     fit_: Fit
     pair_fit_: Fit | None
+    _tables = UserTables()
+    _kept: Kept | None = None
 
     def __init__(
         self,
@@ -155,7 +181,7 @@ class PairwiseHMM(ByHand, Answers, Certainty, Diagnosing, Estimator):
         vocabulary: Iterable[Any] | None = None,
         unseen: Literal["error", "missing", "rare"] = "error",
         characters: bool = False,
-        algorithm: Literal["viterbi", "map"] = "viterbi",
+        algorithm: Algorithm = "viterbi",
         params: str = "ste",
         init_params: str | None = None,
         startprob_prior: Any = None,
@@ -201,7 +227,7 @@ class PairwiseHMM(ByHand, Answers, Certainty, Diagnosing, Estimator):
         *,
         states: Any = None,
         sample_weight: Any = None,
-    ) -> PairwiseHMM:
+    ) -> Self:
         """Count the pairs of ``X`` and learn from them.
 
         ``fit(X, lengths)`` as in hmmlearn, or ``fit(X, lengths=lengths)``, as pipelines need.
@@ -217,10 +243,10 @@ class PairwiseHMM(ByHand, Answers, Certainty, Diagnosing, Estimator):
             How often each sequence counts.  Of very little data the mean of the models that it
             allows is taken, and with weights the most probable one.
         """
-        data = self._sequences(X, lengths_of(y, lengths))
+        data = self._sequences(X, _one_of(y, lengths))
         return self._learn(data, self.refine, states=states, weights=sample_weight)
 
-    def fit_counts(self, counts: Cooccurrence) -> PairwiseHMM:
+    def fit_counts(self, counts: Cooccurrence) -> Self:
         """Learn from pair counts; no sequence is needed, and nothing is refined."""
         return self._learn(counts, refine=False)
 
@@ -231,19 +257,276 @@ class PairwiseHMM(ByHand, Answers, Certainty, Diagnosing, Estimator):
         lengths: Iterable[int] | None = None,
         *,
         decay: float = 1.0,
-    ) -> PairwiseHMM:
+    ) -> Self:
         """Add the pairs of ``X`` to those counted before, and learn on from where it stood.
 
         From pairs alone: the data that came before is no longer there to be read.  What was counted
         before weighs ``decay`` times as much as it did: below 1, the past is forgotten.
         """
         check_decay(decay)
-        counts = count_pairs(self._sequences(X, lengths_of(y, lengths)), lags=self.lags)
+        counts = count_pairs(self._sequences(X, _one_of(y, lengths)), lags=self.lags)
         if not hasattr(self, "counts_"):
             return self.fit_counts(counts)
         counts = self.counts_.scaled(decay) + counts
         start = with_symbols(self.model_, counts.vocabulary, counts.n_symbols)
         return self._learn(counts, refine=False, start=start)
+
+    # -- the model ---------------------------------------------------------------------------
+
+    startprob_ = _table("startprob", "Probability of each state at the start, (K,).")
+    transmat_ = _table("transmat", "Transition probabilities, (K, K), from row to column.")
+    emissionprob_ = _table("emissionprob", "Emission probabilities, (K, N).")
+
+    @property
+    def model_(self) -> HMM:
+        """The model, as a value; parameters that were set are checked when it is first used."""
+        self._check()
+        model = self._tables.model
+        assert model is not None
+        return model
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of symbols: as given, or as in the model."""
+        n_features: int | None = self.__dict__["n_features"]
+        model = self._tables.model
+        return n_features if n_features is not None or model is None else model.n_symbols
+
+    @n_features.setter
+    def n_features(self, value: int | None) -> None:
+        self.__dict__["n_features"] = value
+
+    @property
+    def vocabulary_(self) -> tuple[Any, ...] | None:
+        """The labels of the symbols, or None where they are numbers."""
+        return self.model_.vocabulary
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the stop rule was met, not merely the iterations used up."""
+        self._check()
+        return self.fit_.converged
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes over the pair counts, or over the data where the model was refined."""
+        self._check()
+        return self.fit_.n_iter
+
+    @property
+    def monitor_(self) -> Monitor:
+        """Convergence under hmmlearn's names."""
+        self._check()
+        fit = self.fit_
+        if isinstance(fit, RefinedFit):
+            n = fit.length
+        elif isinstance(fit, PairwiseFit):  # all states were known
+            n = float(self.counts_.symbol_counts.sum())
+        else:
+            n = self.counts_.n_pairs(min(self.counts_.lags))
+        history = tuple(-n * step.objective for step in fit.history)
+        return Monitor(history, fit.n_iter, fit.converged, self.tol)
+
+    def to_frame(self, what: HMMTable) -> Any:
+        """The "start", "transitions" or "emissions" as a pandas data frame: see `HMM.to_frame`."""
+        return self.model_.to_frame(what)
+
+    def get_stationary_distribution(self) -> Floats:
+        """The distribution of states that the chain keeps, (K,)."""
+        return self.model_.stationary()
+
+    # -- how probable data is ----------------------------------------------------------------
+
+    def score(self, X: Any, y: Any = None, lengths: Iterable[int] | None = None) -> float:
+        """log P(X), the sum over all sequences."""
+        return self._answers().log_likelihood(X, _one_of(y, lengths))
+
+    def score_sequences(self, X: Any, lengths: Iterable[int] | None = None) -> Any:
+        """log P of every sequence, (S,); of `Partitions`, a collection of their engine."""
+        return self._answers().log_likelihoods(X, lengths)
+
+    def score_samples(
+        self, X: Any, y: Any = None, lengths: Iterable[int] | None = None
+    ) -> tuple[float, Floats]:
+        """log P(X) and the posteriors of the states, (T, K)."""
+
+        def both(model: HMM, data: Sequences) -> tuple[float, Floats]:
+            return model.log_likelihood(data), model.posterior(data)
+
+        return self._answers().ask(both, X, _one_of(y, lengths))
+
+    def surprise(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
+        """-log P(symbol | the symbols of its sequence before it), (T,), in nats.
+
+        What no model expected stands out; the sum is minus the score.  A missing symbol is no
+        surprise, 0; one that is impossible is infinite, and is then passed over.
+        """
+        return self._answers().ask(HMM.surprise, X, lengths)
+
+    def aic(self, X: Any, lengths: Iterable[int] | None = None) -> float:
+        """Akaike's criterion on ``X``; smaller is better."""
+        return 2 * _n_free(self.model_) - 2 * self.score(X, lengths)
+
+    def bic(self, X: Any, lengths: Iterable[int] | None = None) -> float:
+        """The Bayesian information criterion on ``X``; smaller is better."""
+
+        def both(model: HMM, data: Sequences) -> tuple[float, int]:
+            return model.log_likelihood(data), len(data.symbols)
+
+        log_likelihood, length = self._answers().ask(both, X, lengths)
+        return float(np.log(length)) * _n_free(self.model_) - 2 * log_likelihood
+
+    # -- states ------------------------------------------------------------------------------
+
+    def predict(self, X: Any, lengths: Iterable[int] | None = None) -> Any:
+        """The states, (T,); of `Partitions` as `decode`."""
+        decoded = self.decode(X, lengths)
+        return decoded if isinstance(X, Partitions) else decoded[1]
+
+    def decode(
+        self, X: Any, lengths: Iterable[int] | None = None, algorithm: Algorithm | None = None
+    ) -> Any:
+        """(log P(states, X), states); of `Partitions`, a collection of both for every sequence."""
+        return self._answers().decode(X, lengths, algorithm or self.algorithm)
+
+    def predict_proba(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
+        """Posteriors of the states, (T, K)."""
+        return self._answers().ask(HMM.posterior, X, lengths)
+
+    def filter(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
+        """P(state | symbols so far), (T, K): no look-ahead."""
+        return self._answers().ask(HMM.filter, X, lengths)
+
+    # -- what comes next ---------------------------------------------------------------------
+
+    def forecast(self, X: Any, lengths: Iterable[int] | None = None, *, steps: int = 1) -> Floats:
+        """Probabilities of the next symbols, (steps, N), or (S, steps, N) with lengths."""
+        ahead = self._answers().ask(partial(HMM.forecast, steps=steps), X, lengths)
+        ahead = ahead[..., : self.model_.n_symbols]  # without the rare one
+        return ahead[None] if lengths is not None and ahead.ndim == 2 else ahead
+
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, currstate: int | None = None
+    ) -> tuple[np.ndarray, Ints]:
+        """Draw one sequence: symbols, (n, 1) as hmmlearn gives them, and states, (n,).
+
+        ``currstate`` is the state of the first symbol, where it is known.
+        """
+        seed = self.random_state if random_state is None else random_state
+        symbols, states = self.model_.sample(n_samples, seed, currstate)
+        return symbols[:, None], states
+
+    # -- how sure it is ----------------------------------------------------------------------
+
+    def standard_errors(
+        self, X: Any = None, lengths: Iterable[int] | None = None
+    ) -> StandardErrors:
+        """How sure each number is: see `cohmm.diagnose.StandardErrors`.
+
+        Of a refined model from the information in blocks of the data, some thousands of which the
+        fit has kept; of a pair estimate from the counts alone.  No data is needed, unless the model
+        was set by hand, or read from a file: ``X`` is then what it is from.
+
+        >>> from cohmm.datasets.synthetic import separable_hmm
+        >>> truth = separable_hmm(n_symbols=16, n_components=4, random_state=0)
+        >>> X, _ = truth.sample(100_000, random_state=0)
+        >>> model = PairwiseHMM(n_components=4, random_state=0).fit(X)
+        >>> low, high = model.standard_errors().interval(.9)
+        >>> bool((low.transmat <= model.transmat_).all())
+        True
+        """
+        model, data = self.model_, self._data(X, lengths)
+        kept = kept_for(self._kept, model, data, "standard_errors(")
+        counts, pairs = getattr(self, "counts_", None), getattr(self, "pair_fit_", None)
+        if data is not None and kept.pairs is not None and counts is not None:
+            counts = count_pairs(data, lags=counts.lags)
+        as_learned = self._kept is not None and self._kept.model is model
+        if as_learned and isinstance(pairs, PairFit):
+            return kept.standard_errors(counts, pairs.spectrum.n_detectable)
+        return kept.standard_errors(counts)
+
+    def bootstrap(
+        self,
+        n_fits: int = 100,
+        X: Any = None,
+        lengths: Iterable[int] | None = None,
+        *,
+        threshold: float | None = None,
+        random_state: Any = None,
+        callback: Callable[[int, int], None] | None = None,
+    ) -> Bootstrap:
+        """Learn again from data drawn anew: see `cohmm.diagnose.Bootstrap`.
+
+        Fits start from the model, run on as many threads as there are, and their states are
+        matched to the model's.  Slower than `standard_errors`, and narrower than the truth where
+        zeros abound; but for any size of model, and it says which states come back.
+
+        Parameters
+        ----------
+        n_fits : int
+            How many.
+        X, lengths
+            The data that the model is from, whose sequences are drawn with replacement; fewer than
+            20 are cut into blocks, which are drawn instead.  Default: the model draws as much
+            data as it was learned from.
+        threshold : float, optional
+            Total variation of emissions within which a state has come back; default: half the way
+            to the nearest other state, and .2 at most.
+        random_state : int, optional
+            Seed; default: that of the estimator.
+        callback : function, optional
+            Called with the number of fits made, and ``n_fits``.
+        """
+        data = self._data(X, lengths)
+        kept = kept_for(self._kept, self.model_, data, "bootstrap(100, ")
+        fit, counts = getattr(self, "fit_", None), getattr(self, "counts_", None)
+        again = refit(
+            kept,
+            (1,) if counts is None else counts.lags,
+            smoothing=SMOOTHING if self.smoothing is None else self.smoothing,
+            sparsity=fit.sparsity if isinstance(fit, RefinedFit) else 0.0,
+        )
+        return bootstrap(
+            kept.model,
+            again,
+            n_fits,
+            data,
+            lengths=kept.lengths,
+            total=kept.size[1],
+            threshold=threshold,
+            random_state=self.random_state if random_state is None else random_state,
+            callback=callback,
+        )
+
+    def diagnose(
+        self, X: Any = None, lengths: Iterable[int] | None = None, *, random_state: Any = 0
+    ) -> Diagnosis:
+        """How many states the data can show, which are well determined, whether the model fits.
+
+        ``print`` it: see `cohmm.diagnose.diagnose`.  With ``X``, the data, triples and longer lags
+        are looked at as well.
+
+        >>> PairwiseHMM(2, random_state=0).fit([0, 1, 2, 1] * 500).diagnose().suggested_states
+        2
+        """
+        return diagnose(self, self._data(X, lengths), random_state=random_state)
+
+    # -- scikit-learn ------------------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters as they were given."""
+        return {**super().get_params(deep), "n_features": self.__dict__["n_features"]}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return not self._tables.missing
+
+    def __sklearn_tags__(self) -> Any:
+        """Symbols are categories, a column of them; missing ones are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        return tags
+
+    # -- inside ------------------------------------------------------------------------------
 
     def _sequences(self, X: Any, lengths: Iterable[int] | None) -> Sequences | SequenceParts:
         if isinstance(X, Partitions):
@@ -257,9 +540,10 @@ class PairwiseHMM(ByHand, Answers, Certainty, Diagnosing, Estimator):
                 n_symbols=self.__dict__["n_features"],
                 characters=self.characters,
             )
-        given = self._given(X, lengths)
         return Sequences.of(
-            *given, vocabulary=self.vocabulary, n_symbols=self.__dict__["n_features"]
+            *self._as_symbols(X, lengths),
+            vocabulary=self.vocabulary,
+            n_symbols=self.__dict__["n_features"],
         )
 
     def _learn(
@@ -269,9 +553,17 @@ class PairwiseHMM(ByHand, Answers, Certainty, Diagnosing, Estimator):
         start: HMM | None = None,
         states: Any = None,
         weights: Any = None,
-    ) -> PairwiseHMM:
+    ) -> Self:
         check_choice(("error", "missing", "rare"), unseen=self.unseen)
-        known = self._known(states)
+        known = self._tables.known(
+            self.n_components,
+            params=self.params,
+            init_params=self.init_params,
+            states=states,
+            prior=PseudoCounts.of_priors(
+                self.startprob_prior, self.transmat_prior, self.emissionprob_prior
+            ),
+        )
         fit = pairwise(
             data,
             self.n_components if start is None else start.n_components,
@@ -291,12 +583,9 @@ class PairwiseHMM(ByHand, Answers, Certainty, Diagnosing, Estimator):
             else self.sparsity,
             random_state=self.random_state,
             start=start,
-            callback=_print_progress if self.verbose else None,
+            callback=print_progress if self.verbose else None,
         )
-        # Together, and last: a fit that fails leaves what was there.
-        self.counts_, self.pair_fit_, self.fit_ = fit.counts, fit.pairs, fit.last
-        self._model, self._set_since = fit.model, {}
-        self._kept = Kept.of(
+        kept = Kept.of(
             data if fit.refined or fit.pairs is None else fit.counts,
             fit.model,
             fit.last,
@@ -305,55 +594,67 @@ class PairwiseHMM(ByHand, Answers, Certainty, Diagnosing, Estimator):
             volume=self.volume,
             summed=self.combine == "summed",
         )
+        # Together, and last: a fit that fails leaves what was there.
+        self.counts_, self.pair_fit_, self.fit_ = fit.counts, fit.pairs, fit.last
+        self._tables, self._kept = self._tables.with_model(fit.model), kept
         self.n_features_in_ = 1
         if not fit.converged:
-            from sklearn.exceptions import ConvergenceWarning
-
             warn(_not_converged(fit, self.n_iter or self.max_iter), ConvergenceWarning)
         return self
 
-    @property
-    def vocabulary_(self) -> tuple[Any, ...] | None:
-        """The labels of the symbols, or None where they are numbers."""
-        return self._fitted().vocabulary
+    def _check(self) -> None:
+        """Make a model of what was set, and refuse what does not fit together (hmmlearn's name)."""
+        if self._tables.missing:
+            name, left = type(self).__name__, " and ".join(f"{t}_" for t in self._tables.missing)
+            raise NotFittedError(f"this {name} is not fitted: call fit, or set {left}")
+        if self._tables.unchecked:
+            self._tables = self._tables.checked(
+                self.n_components, self.__dict__["n_features"], self.vocabulary
+            )
 
-    @property
-    def converged_(self) -> bool:
-        """Whether the stop rule was met, not merely the iterations used up."""
-        self._fitted()
-        return self.fit_.converged
+    def _as_symbols(self, X: Any, lengths: Any) -> tuple[Any, Any]:
+        """Data and lengths as they are, or strings as sequences of characters."""
+        if self.characters:
+            return Sequences.of(X, lengths, characters=True), None
+        return X, lengths
 
-    @property
-    def n_iter_(self) -> int:
-        """Passes over the pair counts, or over the data where the model was refined."""
-        self._fitted()
-        return self.fit_.n_iter
+    def _answers(self) -> Answers:
+        """The model, and how data is encoded for it."""
+        check_choice(("scaling", "log"), implementation=self.implementation)
+        model, rare = self.model_, None
+        if self.unseen == "rare":
+            if not hasattr(self, "counts_"):
+                raise ValueError(
+                    "unseen='rare' needs counts of symbols: fit, or say unseen='missing'"
+                )
+            rare = with_rare(model, good_turing(self.counts_.symbol_counts))
+        return Answers(model, self.unseen, rare, self.characters, self.implementation == "log")
 
-    @property
-    def monitor_(self) -> Monitor:
-        """Convergence under hmmlearn's names."""
-        self._fitted()
-        if isinstance(self.fit_, RefinedFit):
-            n = self.fit_.length
-        elif isinstance(self.fit_, PairwiseFit):  # all states were known
-            n = float(self.counts_.symbol_counts.sum())
-        else:
-            n = self.counts_.n_pairs(min(self.counts_.lags))
-        history = tuple(-n * step.objective for step in self.fit_.history)
-        return Monitor(history, self.n_iter_, self.converged_, self.tol)
+    def _data(self, X: Any, lengths: Any) -> Sequences | None:
+        """Data in the symbols of the model; where others may be unseen, those are missing."""
+        if X is None:
+            if lengths is not None:
+                raise ValueError("lengths are of X: give both, or neither")
+            return None
+        if isinstance(X, Partitions):
+            raise ValueError(
+                "Partitions are read once, by fit, which keeps what is needed: leave out X"
+            )
+        X, lengths = self._as_symbols(X, lengths)
+        return self.model_.encode(X, lengths, "error" if self.unseen == "error" else "missing")
 
-    def __sklearn_tags__(self) -> Any:
-        """Symbols are categories, a column of them; missing ones are welcome."""
-        from sklearn.utils import InputTags, Tags, TargetTags
 
-        return Tags(
-            estimator_type="density_estimator",
-            target_tags=TargetTags(required=False),
-            transformer_tags=None,
-            classifier_tags=None,
-            regressor_tags=None,
-            input_tags=InputTags(categorical=True, allow_nan=True),
-        )
+def _one_of(second: Any, lengths: Any) -> Any:
+    """hmmlearn has lengths where scikit-learn has y: either will do, but not both."""
+    if second is not None and lengths is not None:
+        raise ValueError("lengths are given twice")
+    return second if lengths is None else lengths
+
+
+def _n_free(model: HMM) -> int:
+    """Parameters of the three tables, less one for each row, as hmmlearn counts them."""
+    k, n = model.emissionprob.shape
+    return int((k - 1) + k * (k - 1) + k * (n - 1))
 
 
 def _not_converged(fit: PairwiseFit, given: int | None) -> str:
@@ -361,12 +662,4 @@ def _not_converged(fit: PairwiseFit, given: int | None) -> str:
     return (
         f"{step} did not converge in {given or fit.last.n_iter} passes over the {what}: raise "
         "max_iter (or tol, if the fit need not be so close); the model is the best so far"
-    )
-
-
-def _print_progress(step: Progress) -> None:
-    print(
-        f"pass {step.n_iter:5d}  objective {step.objective:.9f}  "
-        f"divergence {step.divergence:.9f}  {step.seconds:.1f} s",
-        file=sys.stderr,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -28,6 +29,15 @@ class Progress(NamedTuple):
 
 
 Callback = Callable[[Progress], None]
+
+
+def print_progress(step: Progress) -> None:
+    """The callback of ``verbose=True``: one line to standard error."""
+    print(
+        f"pass {step.n_iter:5d}  objective {step.objective:.9f}  "
+        f"divergence {step.divergence:.9f}  {step.seconds:.1f} s",
+        file=sys.stderr,
+    )
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,35 @@ class PseudoCounts(NamedTuple):
     start: Floats | float = 0.0
     transition: Floats | float = 0.0
     emission: Floats | float = 0.0
+
+    @classmethod
+    def of_priors(
+        cls, startprob_prior: Any, transmat_prior: Any, emissionprob_prior: Any
+    ) -> PseudoCounts | None:
+        """Dirichlet's parameters less one; 1 where one is None, and None where all are.
+
+        >>> PseudoCounts.of_priors(None, None, [3.0, 1.5]).emission
+        array([2. , 0.5])
+        """
+        priors = {
+            "startprob_prior": startprob_prior,
+            "transmat_prior": transmat_prior,
+            "emissionprob_prior": emissionprob_prior,
+        }
+        if all(prior is None for prior in priors.values()):
+            return None
+        counts = []
+        for name, prior in priors.items():
+            array = np.asarray(1.0 if prior is None else prior, np.float64)
+            wrong = ~(array >= 0) | ~np.isfinite(array)
+            if wrong.any():
+                place = [int(i) for i in np.argwhere(wrong)[0]]
+                raise ValueError(
+                    f"{name}{place or ''} is {array[tuple(place)]}: Dirichlet's parameters are "
+                    "finite and not below 0"
+                )
+            counts.append(array - 1.0)
+        return cls(*counts)
 
     def possible(self, model: HMM) -> Counts:
         """The counts as arrays, 0 where the model has a zero."""

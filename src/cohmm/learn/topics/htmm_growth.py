@@ -1,4 +1,8 @@
-"""Topics learned on from new documents, where of those before only pairs are kept.
+"""Topics learned on from new documents.
+
+Where the documents before are at hand, `with_new_documents` joins them with the new ones, and
+`cohmm.learn.htmm` goes on from where the topics stood.  Where only their pairs are kept,
+`grown_htmm` has two steps:
 
     1. pairs of words before and now are summed, and topics learned from them, from where they stood
        (`cohmm.learn.htmm`, without passes over documents);
@@ -7,7 +11,7 @@
        is incremental EM (Neal, Hinton 1998), in which a part of the data keeps the statistics
        that it had.
 
-With all documents at hand, the passes would look at the old ones again, with the new topics.
+With all documents at hand, the passes look at the old ones again, with the new topics.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from cohmm.data.documents import Documents
+from cohmm.data.documents import Documents, in_common_words, joined
 from cohmm.data.vocabulary import codes_in
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
@@ -36,6 +40,7 @@ from cohmm.learn.topics.sticky_em import (
     corpus_transitions,
     expected_counts,
 )
+from cohmm.model.hmm import HMM
 from cohmm.model.matching import match_rows
 from cohmm.model.more_symbols import with_symbols
 
@@ -79,6 +84,51 @@ class Past(NamedTuple):
         )
 
 
+class Joined(NamedTuple):
+    """All documents, and what `cohmm.learn.htmm` needs to go on with them."""
+
+    documents: Documents
+    counts: Cooccurrence
+    weights: Floats | None
+    """One per document, or None where all weigh the same."""
+    start: HMM
+
+
+def with_new_documents(
+    fit: HTMMFit,
+    documents: Documents,
+    counts: Cooccurrence,
+    new: Documents,
+    *,
+    decay: float = 1.0,
+    weights: tuple[Any, Any] = (None, None),
+) -> Joined:
+    """Documents that ``fit`` was learned from, joined with new ones.
+
+    Parameters
+    ----------
+    fit : HTMMFit
+        The topics so far.
+    documents, counts : Documents, Cooccurrence
+        What they were learned from.
+    new : Documents
+        What has come since; new words join the vocabulary.
+    decay : float
+        What came before weighs so many times what it did.
+    weights : two arrays, or None each
+        Of the documents before, and of the new ones.
+    """
+    documents, new = in_common_words(documents, new)
+    before, now = weights
+    together = None
+    if decay < 1 or before is not None or now is not None:
+        together = np.concatenate([decay * _weights(documents, before), _weights(new, now)])
+    counts = counts.scaled(decay) + count_documents(new, counts.lags, now)
+    share = counts.symbol_counts / counts.symbol_counts.sum()
+    start = with_symbols(fit.as_hmm(), documents.vocabulary, documents.n_symbols, share)
+    return Joined(joined(documents, new), counts, together, start)
+
+
 def grown_htmm(
     documents: Documents,
     before: HTMMFit,
@@ -97,7 +147,7 @@ def grown_htmm(
     Parameters
     ----------
     documents : Documents
-        The new ones; their vocabulary has all words of ``before``.
+        The new ones; their new words join those of ``before``.
     before : HTMMFit
         The topics so far.
     counts : Cooccurrence
@@ -117,6 +167,8 @@ def grown_htmm(
     """
     record = Record(callback)
     counts = counts.scaled(decay)
+    no_documents = Documents(np.empty(0, np.int32), np.zeros(1, np.int64), before.vocabulary)
+    _, documents = in_common_words(no_documents, documents)
     past = Past.of(before, counts, documents.vocabulary)
     both = counts + count_documents(documents, counts.lags, weights)
     share = both.symbol_counts / both.symbol_counts.sum()
@@ -137,8 +189,7 @@ def grown_htmm(
     )
     past = past.ordered(match_rows(start.emissionprob, fit.components))
     weighing = checked_weights(documents, weights)
-    each = np.ones(len(documents)) if weighing is None else weighing
-    followed = float(each @ np.maximum(documents.lengths - 1, 0))
+    followed = float(_weights(documents, weights) @ np.maximum(documents.lengths - 1, 0))
 
     def rate(topics: Topics) -> float:
         switches = followed * with_chain_that_suits(topics, documents, weighing).switch
@@ -174,3 +225,8 @@ def grown_htmm(
         ),
         both,
     )
+
+
+def _weights(documents: Documents, weights: Any) -> Floats:
+    checked = checked_weights(documents, weights)
+    return np.ones(len(documents)) if checked is None else checked

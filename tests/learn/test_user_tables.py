@@ -55,8 +55,15 @@ def test_logarithms_all_the_way_give_the_same(data: list[np.ndarray]) -> None:
     scaled, logs = by_hand(), by_hand(implementation="log")
     laws.close(scaled.score_sequences(data), logs.score_sequences(data), 1e-10)
     laws.close(scaled.predict_proba(data), logs.predict_proba(data), 1e-10)
-    with pytest.raises(ValueError, match="implementation must be 'scaling' or 'log', not 'fast'"):
+    laws.close(scaled.surprise(data), logs.surprise(data), 1e-10)
+    laws.close(scaled.forecast(data), logs.forecast(data), 1e-10)
+    assert scaled.bic(data) == pytest.approx(logs.bic(data))
+    with pytest.raises(
+        ValueError, match="implementation must be one of 'scaling', 'log', not 'fast'"
+    ):
         by_hand(implementation="fast").score(data)
+    with pytest.raises(ValueError, match="implementation must be one of"):
+        by_hand(implementation="fast").forecast(data)
 
 
 def test_checked_together_when_first_used() -> None:

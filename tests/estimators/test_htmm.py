@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.learn.run import EvidenceWarning
 from cohmm.learn.topics.htmm import htmm
+from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.report.prepare import model_key
 from cohmm.topics.coherence import coherence
 from cohmm.topics.document_chains import Chains
 from cohmm.topics.htmm_file import KIND
@@ -33,6 +36,7 @@ TEXTS = [
     "corn grain wheat grain corn",
     "oil barrel gas wheat grain corn wheat",
 ] * 6
+COMMODITIES = ["oil gas oil"] * 12 + ["wheat corn wheat"] * 9 + ["gold ore gold"] * 6
 
 
 @pytest.fixture(scope="module")
@@ -359,3 +363,85 @@ def test_scikit_learns_checks() -> None:
     assert {result["status"] for result in results} == {"passed"}
     tags = HTMM().__sklearn_tags__().input_tags
     assert (tags.string, tags.two_d_array) == (True, False)
+
+
+# -- topics renamed, merged and dropped ---------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def commodities() -> HTMM:
+    return HTMM(3, lags=1, random_state=0).fit(COMMODITIES)
+
+
+def test_the_old_model_stays_as_it_was(commodities: HTMM) -> None:
+    fit, shares = commodities.fit_, commodities.transform(COMMODITIES)
+    named = commodities.rename({0: "energy", 2: "metals"})
+    merged = named.merge([[0, 2]])
+    dropped = named.drop(["metals"])
+    assert commodities.fit_ is fit
+    assert (commodities.labels_, commodities.n_components) == ((None,) * 3, 3)
+    np.testing.assert_array_equal(commodities.transform(COMMODITIES), shares)
+    assert named.labels_ == ("energy", None, "metals")
+    assert (merged.labels_, merged.n_components) == (("energy / metals", None), 2)
+    assert (dropped.labels_, dropped.n_components) == (("energy", None), 2)
+    summed = np.column_stack([shares[:, [0, 2]].sum(axis=1), shares[:, 1]])
+    close(merged.transform(COMMODITIES), summed, 1e-3)
+    for model in (named, merged, dropped):
+        assert isinstance(model, HTMM)
+        assert isinstance(model.fit_, HTMMFit)
+        assert model.documents_ is commodities.documents_
+        assert model.counts_ is commodities.counts_
+        assert np.isfinite(model.coherence("npmi", top=3))
+        assert model.perplexity(COMMODITIES) > 0
+    with pytest.raises(NotFittedError):
+        HTMM().merge([[0, 1]])
+    with pytest.raises(ValueError, match="there is no topic 3"):
+        commodities.drop(3)
+
+
+def test_labels_that_a_reader_saved(commodities: HTMM, tmp_path: Path) -> None:
+    path = tmp_path / "labels.json"
+    saved = {"model": model_key(commodities.components_), "labels": {"1": "grain"}}
+    path.write_text(json.dumps(saved))
+    assert commodities.rename(path).labels_ == (None, "grain", None)
+    assert commodities.rename(str(path)).rename({0: "oil"}).rename(path).labels_[:2] == (
+        "oil",
+        "grain",
+    )
+    with pytest.raises(ValueError, match="labels of another model"):
+        commodities.drop(2).rename(path)
+    with pytest.raises(ValueError, match="there is no file grain"):
+        commodities.rename("grain")
+
+
+def test_settings_are_not_shared(commodities: HTMM) -> None:
+    first = commodities.rename({}).set_output(transform="default")
+    first.rename({0: "oil"}).set_output(transform="pandas")
+    assert isinstance(first.transform(COMMODITIES), np.ndarray)
+
+
+def test_learning_on_keeps_the_labels(commodities: HTMM) -> None:
+    named = commodities.rename({0: "energy", 2: "metals"})
+    named.partial_fit(["gold ore silver gold"] * 40)
+    assert sorted(named.labels_, key=str) == [None, "energy", "metals"]
+    top = dict(zip(named.labels_, named.top_words(1), strict=True))
+    assert (top["energy"], top["metals"]) == (["oil"], ["gold"])
+    assert named.labels_[0] == "metals"  # the most frequent by now
+    merged = commodities.merge([[0, 1]]).partial_fit(["oil gas"])
+    assert merged.components_.shape == (2, 6)
+
+
+def test_labels_are_kept_in_files(commodities: HTMM, tmp_path: Path) -> None:
+    path = tmp_path / "topics.cohmm"
+    commodities.rename({1: "Getreide \N{WHEEL OF DHARMA}"}).save(path)
+    read = HTMM.load(path)
+    assert read.labels_ == (None, "Getreide \N{WHEEL OF DHARMA}", None)
+    assert read.merge([[0, 2]]).labels_ == (None, "Getreide \N{WHEEL OF DHARMA}")
+    header, arrays = storage.load(path, KIND)
+    old = {name: value for name, value in header.items() if name != "labels"}
+    storage.save(path, KIND, {**old}, arrays)
+    assert HTMM.load(path).labels_ == (None, None, None)
+    for wrong in (["a", "a", None], ["a"], [1, 2, 3], 7):
+        storage.save(path, KIND, header | {"labels": wrong}, arrays)
+        with pytest.raises(StorageError, match="damaged"):
+            HTMM.load(path)

@@ -1,0 +1,707 @@
+"""HTMM: topics in which word order counts, with scikit-learn's interface."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from copy import copy
+from numbers import Integral
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from cohmm.data.document_parts import DocumentParts
+from cohmm.data.documents import Documents
+from cohmm.data.text import TextWarning, read_documents
+from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
+from cohmm.diagnose.diagnosis import Diagnosis, diagnose
+from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
+from cohmm.distributed.partitions import Partitions
+from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.pairs import Cooccurrence
+from cohmm.kernels.compiled import Floats
+from cohmm.learn.fit import Callback, print_progress
+from cohmm.learn.options import check_choice, check_decay
+from cohmm.learn.topics.htmm import htmm
+from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.htmm_growth import grown_htmm, with_new_documents
+from cohmm.learn.topics.seed_words import SeedWords
+from cohmm.learn.topics.topic_labels import TopicLabels
+from cohmm.learn.topics.topic_lags import TopicLags, lag_shares
+from cohmm.model.hmm import HMM
+from cohmm.topics.coherence import Measure, coherence
+from cohmm.topics.describe import top_words
+from cohmm.topics.document_chains import Chain, Chains, segment
+from cohmm.topics.htmm_file import load_fit, save_fit
+from cohmm.topics.interchange import gensim_lists, octis_output, pyldavis_arrays
+from cohmm.topics.over import LEVEL, TopicsOver, groups_of, names_of, topics_over
+from cohmm.topics.partitioned_inference import partitioned_segments, partitioned_shares
+from cohmm.topics.periods import Period
+from cohmm.topics.perplexity import Method, likelihood
+from cohmm.topics.stability import TOP, Stability, stability
+from cohmm.topics.steering import drop_topics, merge_topics, rename_topics, with_labels_of
+from cohmm.topics.topic_frames import TopicTable, topic_frame
+from cohmm.topics.word_order import Order
+
+READING = (
+    "analyzer",
+    "vocabulary",
+    "lowercase",
+    "stop_words",
+    "min_df",
+    "max_df",
+    "max_features",
+    "token_pattern",
+)
+
+
+class HTMM(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """The hidden topic Markov model: the topics of a document's words are a Markov chain.
+
+    Topics are learned from how often words follow one another, at several distances, and then
+    improved by passes over the documents; see `cohmm.learn.htmm`.
+
+    Parameters
+    ----------
+    n_components : int or "auto"
+        Number of topics; "auto": as many as stand out from the noise.
+    lags : "auto", int, several, or a mapping
+        Distances at which pairs of words are counted.  "auto": 1 to 5, and far ones as far as
+        they still show topics, which depends on the corpus; those given count alike, or as the
+        mapping from lags to shares says.
+    chain : "sticky", "full" or "independent"
+        How documents are read; see `cohmm.topics.document_chains`.
+    refine : int
+        Passes over the documents after the pairs.
+    max_iter : int
+        Passes over the pairs, at most; of a large vocabulary all but the last sixth are over its
+        frequent words.  With more, frequent words come to lead more topics.
+    tol : float
+        Stop when a step gains less log-likelihood than this, summed over all pairs.
+    n_init : int
+        Starts, compared by their first passes over the pairs; the best is learned from.
+    seed_words : mapping from labels to lists of words, or list of lists, optional
+        What some of the topics start from: ``{"grain": ["wheat", "maize"]}``.  They keep their
+        labels, and the other topics are free.
+    analyzer, vocabulary, lowercase, stop_words, min_df, max_df, max_features, token_pattern
+        How text becomes words: see `cohmm.read_documents`.
+    random_state : int, optional
+        Seed: the same gives the same topics, for any number of threads.
+    verbose : bool
+        Print every pass to standard error.
+
+    Attributes
+    ----------
+    components_ : array, (K, V)
+        P(word | topic); `fit` orders topics by prevalence, `merge` and `drop` keep their order.
+    topic_prevalence_, topic_transitions_
+        The share of every topic in the corpus, (K,), and from which topic to which the words
+        go, (K, K), as the documents' sticky chains expect it (with ``refine=0``, as the pairs
+        at all lags together do).
+    switch_ : float
+        The probability that a word's topic is drawn anew, of the sticky chain.
+    vocabulary_ : tuple
+        The words.
+    labels_ : tuple
+        What the topics are called, or None each: see `rename`.
+    fit_, documents_, counts_
+        The `HTMMFit`, the training documents and their pairs.
+    converged_, n_iter_
+        Whether the stop rule was met, and the passes over the pairs.
+
+    >>> from cohmm.datasets.synthetic_topics import sample_htmm
+    >>> sample = sample_htmm(300, n_components=3, n_words=90, random_state=0)
+    >>> topics = HTMM(n_components=3, random_state=0).fit(sample.documents)
+    >>> topics.transform(sample.documents).shape
+    (300, 3)
+    """
+
+    fit_: HTMMFit
+    documents_: Documents | DocumentParts
+    counts_: Cooccurrence
+    _weights: Any
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 10,
+        lags: TopicLags = "auto",
+        *,
+        chain: Chain = "sticky",
+        refine: int = 1,
+        max_iter: int = 40,
+        tol: float = 1e-3,
+        n_init: int = 1,
+        seed_words: SeedWords | None = None,
+        analyzer: Analyzer | None = None,
+        vocabulary: Iterable[str] | None = None,
+        lowercase: bool = True,
+        stop_words: Any = None,
+        min_df: int | float = 1,
+        max_df: int | float = 1.0,
+        max_features: int | None = None,
+        token_pattern: str = TOKEN_PATTERN,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ):
+        self.n_components = n_components
+        self.lags = lags
+        self.chain = chain
+        self.refine = refine
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.seed_words = seed_words
+        self.analyzer = analyzer
+        self.vocabulary = vocabulary
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.token_pattern = token_pattern
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Learn topics from ``X``: strings, lists of words, an iterator, a path, `Documents`.
+
+        Or from `Partitions`, a document per row, which stay where they are.
+
+        ``sample_weight`` has one weight per document, (D,); ``callback`` is called with
+        a `Progress` for every pass, first over the pairs, then over the documents.
+        """
+        documents = self._learn_words(X)
+        if len(documents) == 1:
+            warnings.warn(
+                "there is one document: topics are what tells its passages apart; if there are "
+                "several, give them as a list, or as lines of a text file",
+                TextWarning,
+                stacklevel=2,
+            )
+        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        shares = lag_shares(self.lags, documents)
+        counts = count_documents(documents, shares, weights)
+        return self._learn(documents, counts, weights, shares, callback=callback)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Learn from ``X``, and return the topics' shares of its documents, (D, K)."""
+        self.fit(X, sample_weight=sample_weight)
+        return self.transform(X if isinstance(X, Partitions) else self.documents_)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, decay: float = 1.0
+    ) -> Self:
+        """Add documents to those learned from before, and learn on from where it stood.
+
+        New words join the vocabulary, if ``min_df`` and the like keep them among the new documents;
+        one that was given stays as it is.  What came before weighs ``decay`` times as much as it
+        did: below 1, the past is forgotten.  ``n_init`` is for the first call, which is `fit`: a
+        later one has one start, what was learned before.  Labels stay with their topics.
+
+        A model loaded from a file goes on if ``save(path, counts=True)`` wrote its counts: pairs of
+        all documents are summed, and the passes over documents, which see the new ones alone,
+        count the old ones as they were counted then; see `cohmm.learn.topics.htmm_growth`.
+        """
+        check_decay(decay)
+        if not hasattr(self, "fit_"):
+            return self.fit(X, sample_weight=sample_weight)
+        before = getattr(self, "documents_", None)
+        if isinstance(X, Partitions) or isinstance(before, DocumentParts):
+            raise ValueError("partial_fit is for documents in memory: fit all Partitions together")
+        if not hasattr(self, "counts_"):
+            raise ValueError(
+                "partial_fit needs the training documents or their pair counts, which a model "
+                "loaded from a file has only if save(path, counts=True) wrote it"
+            )
+        fit = self.fit_
+        new = self.encode(X) if self.vocabulary is not None else self._learn_words(X)
+        if before is None:
+            self.fit_, self.counts_ = grown_htmm(
+                new,
+                fit,
+                self.counts_,
+                decay=decay,
+                refine=self.refine,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                weights=sample_weight,
+                random_state=self.random_state,
+                callback=self._progress(),
+            )
+        else:
+            every = with_new_documents(
+                fit, before, self.counts_, new, decay=decay, weights=(self._weights, sample_weight)
+            )
+            self._learn(every.documents, every.counts, every.weights, self.lags, every.start)
+        self.fit_ = with_labels_of(fit, self.fit_)
+        return self
+
+    # -- the topics --------------------------------------------------------------------------
+
+    @property
+    def components_(self) -> Floats:
+        """P(word | topic), (K, V)."""
+        return self._fitted().components
+
+    @property
+    def topic_prevalence_(self) -> Floats:
+        """The share of every topic in the corpus, (K,)."""
+        return self._fitted().prevalence
+
+    @property
+    def topic_transitions_(self) -> Floats:
+        """From which topic to which the words of the corpus go, (K, K)."""
+        return self._fitted().transitions
+
+    @property
+    def switch_(self) -> float:
+        """The probability that a word's topic is drawn anew."""
+        return self._fitted().switch
+
+    @property
+    def vocabulary_(self) -> tuple[str, ...]:
+        """The words of the columns of ``components_``."""
+        return self._fitted().vocabulary
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the stop rule was met, not merely the passes used up."""
+        return bool(self._fitted().converged)
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes over the pairs."""
+        return self._fitted().n_iter
+
+    @property
+    def labels_(self) -> TopicLabels:
+        """What the topics are called, K strings, or None where a topic has no label."""
+        return self._fitted().all_labels
+
+    def top_words(self, n: int = 10, by: Order = "probability") -> list[list[str]]:
+        """The ``n`` top words of every topic, the first first.
+
+        ``by`` "probability", or what tells the topic from others: "relevance", which the command
+        line, plots and the report show, or "frex"; see `cohmm.topics.word_order`.
+        """
+        fit = self._fitted()
+        return top_words(fit.components, fit.vocabulary, n, by, fit.prevalence)
+
+    # -- other topics ------------------------------------------------------------------------
+    # Every method returns a new model, with the same training documents and counts; topics are
+    # chosen by number or by label.
+
+    def rename(self, labels: Mapping[Any, str | None] | str | os.PathLike[str]) -> Self:
+        """A model with other labels, ``{0: "grain", "metal": "gold"}``; None takes one away.
+
+        Labels are shown in tables, plots and reports, and kept in files.  A path is that of labels
+        which a reader wrote into a report, and saved there.  No number changes.
+
+        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
+        >>> topics.rename({0: "grain"}).labels_
+        ('grain', None)
+        """
+        fit = self._fitted()
+        if isinstance(labels, (str, os.PathLike)):
+            from cohmm.report.labels import checked_labels
+            from cohmm.report.prepare import model_key
+
+            labels = checked_labels(labels, fit.n_components, model_key(fit.components))
+        return self._with_fit(rename_topics(fit, labels))
+
+    def merge(self, groups: Iterable[Any]) -> Self:
+        """A model in which each group of topics is one: ``[[0, 5], ["grain", 7]]``.
+
+        A merged topic is the mixture of its parts, by how frequent they are, and the chain goes
+        to it as often as it went to them.  It has the number of the first of its parts; the others
+        keep their order, and close up: of 0 to 5, ``merge([[1, 4]])`` makes 0, 1 + 4, 2, 3, 5.
+        Its label is that of the part that has one, or of several all, with " / " between.
+
+        >>> texts = ["oil gas oil"] * 12 + ["wheat corn wheat"] * 9 + ["gold ore gold"] * 6
+        >>> topics = HTMM(3, random_state=0).fit(texts)
+        >>> topics.merge([[0, 2]]).transform(["oil gold", "wheat corn"]).round(2)
+        array([[1., 0.],
+               [0., 1.]])
+        """
+        return self._with_fit(merge_topics(self._fitted(), groups))
+
+    def drop(self, topics: Any) -> Self:
+        """A model without some topics, ``[4]`` or ``["legal boilerplate"]``.
+
+        The others keep their words, and explain what the dropped ones did as well as they can.
+        They keep their order, and their numbers close up: of 0 to 5, ``drop([1, 4])`` leaves
+        what were 0, 2, 3, 5.
+
+        >>> texts = ["oil gas oil"] * 12 + ["wheat corn wheat"] * 9 + ["gold ore gold"] * 6
+        >>> HTMM(3, random_state=0).fit(texts).drop([0, 2]).transform(["oil gold"])
+        array([[1.]])
+        """
+        return self._with_fit(drop_topics(self._fitted(), topics))
+
+    # -- documents ---------------------------------------------------------------------------
+
+    def encode(self, X: Any) -> Documents:
+        """Documents in the words of the model; those that it does not know are left out."""
+        return read_documents(X, **self._reading())
+
+    def transform(self, X: Any) -> Any:
+        """The expected share of every document's words that are of each topic, (D, K).
+
+        Unknown words are left out; a document that has no other has the corpus' shares.  Of
+        `Partitions`, a collection of their engine, with the shares of every row.
+        """
+        if isinstance(X, Partitions):
+            return partitioned_shares(self._chains(), self._reading(), X)
+        return self._chains().infer(self.encode(X)).shares
+
+    def segment(self, X: Any, *, posteriors: bool = False) -> Any:
+        """A topic for every word of every document; `Segmented.runs` are its segments.
+
+        With ``posteriors``, also the probabilities of all topics at every word.  Of `Partitions`,
+        a collection of their engine, with words, topics and probabilities of every row.
+        """
+        if isinstance(X, Partitions):
+            if posteriors:
+                raise ValueError("posteriors of all topics are for documents in memory")
+            return partitioned_segments(self._chains(), self._reading(), X)
+        return segment(self._chains(), self.encode(X), posteriors=posteriors)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """log P(X), every word given those before it in its document."""
+        return likelihood(self._chains(), self.encode(X)).log_likelihood
+
+    def perplexity(self, X: Any, method: Method = "words") -> float:
+        """The perplexity of documents: see `cohmm.topics.perplexity`."""
+        return likelihood(self._chains(), self.encode(X), method).perplexity
+
+    def over(
+        self,
+        documents: Any = None,
+        by: Any = None,
+        period: Period | Literal["class"] | None = None,
+        *,
+        level: float = LEVEL,
+    ) -> TopicsOver:
+        """The share and the mean run of every topic in every period, or class, with intervals.
+
+        Parameters
+        ----------
+        documents : as for ``fit``, or None
+            None: those of training.
+        by : dates or classes, one per document
+            Dates are `datetime`, `date`, `numpy.datetime64`, those of pandas, years, or text
+            such as "1987-02-26", "1987-02" or "26-FEB-1987 15:01:01".
+        period : "hour", "day", "week", "month", "quarter", "year", "decade", "century" or "class"
+            How long periods are.  Default: the shortest that makes at most 40, where ``by`` are
+            dates; "class": every value is a class of its own.
+        level : float
+            How often an interval should hold the truth.  It takes the documents of a group for
+            a sample, and the topics as given; a group of one document has none.
+
+        >>> texts = ["oil gas oil", "wheat corn wheat", "oil gas", "corn wheat corn"] * 9
+        >>> topics = HTMM(2, random_state=0).fit(texts)
+        >>> over = topics.over(texts, by=[1987, 1987, 1988, 1988] * 9)
+        >>> over
+        TopicsOver(2 periods (year), 1987 to 1988; 2 topics, 36 documents)
+        >>> over.share.round(2)
+        array([[0.5, 0.5],
+               [0.6, 0.4]])
+        """
+        fit = self._fitted()
+        if by is None:
+            raise ValueError("by has one date or class per document, and is missing")
+        data = self._in_memory("over", documents)
+        groups = groups_of(by, data, period)
+        return topics_over(self._chains(), data, groups, level=level, names=names_of(fit))
+
+    # -- how good they are, and how sure -----------------------------------------------------
+
+    def coherence(
+        self,
+        measure: Measure = "paper",
+        documents: Any = None,
+        *,
+        by_topic: bool = False,
+        **options: Any,
+    ) -> Any:
+        """The mean coherence of the topics, or that of every one, (K,).
+
+        Documents are those of training where none are given; ``options`` are those of
+        `cohmm.topics.coherence`.
+        """
+        fit = self._fitted()
+        reference = self._documents("coherence", documents)
+        each = coherence(fit.components, reference, measure, **options)
+        return each if by_topic else float(each.mean())
+
+    def stability(self, documents: Any = None, n: int = 5, *, top: int = TOP) -> Stability:
+        """Learn again from ``n`` other seeds, and say which topics come back.
+
+        Parameters
+        ----------
+        documents : as for ``fit``, or None
+            None: those of training.  Words are those of this model.
+        n : int
+            How many seeds: those after ``random_state``, or from 0 where it is None.  Every
+            other parameter is that of this model.
+        top : int
+            How many top words to compare.
+
+        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
+        >>> topics.stability(n=3, top=2)
+        Stability(3 seeds: total variation 0.000, 100% of top words shared, 0 of 2 topics lost)
+        """
+        fit = self._fitted()
+        if isinstance(n, bool) or not isinstance(n, Integral) or n < 2:
+            raise ValueError(f"n must be a whole number from 2, not {n!r}")
+        data = self._documents("stability", documents)
+        model = clone(self).set_params(n_components=fit.n_components)
+        first = 0 if self.random_state is None else self.random_state + 1
+        seeds = range(first, first + int(n))
+        fits = [model.set_params(random_state=seed).fit(data).components_ for seed in seeds]
+        return stability(fit.components, fits, fit.vocabulary, top=top)
+
+    def standard_errors(self, documents: Any = None, *, n_groups: int = GROUPS) -> TopicErrors:
+        """How sure words, transitions and prevalence are: see `cohmm.diagnose.TopicErrors`.
+
+        By leaving out one group of documents after the other, in one pass over them.
+
+        Parameters
+        ----------
+        documents
+            What the topics are from; default: the training documents.
+        n_groups : int
+            Groups of documents.
+
+        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil pipe", "wheat corn wheat"] * 9)
+        >>> topics.standard_errors().top_words(1)[0][0].word in ("oil", "wheat")
+        True
+        """
+        fit = self._fitted()
+        data = self._in_memory("standard_errors", documents)
+        weights = getattr(self, "_weights", None) if documents is None else None
+        return topic_errors(fit, data, weights, n_groups=n_groups)
+
+    def diagnose(self, *, random_state: Any = 0) -> Diagnosis:
+        """How many topics the pairs can show, which are well determined: ``print`` it.
+
+        From the counts of pairs that the model was learned from; one loaded from a file without
+        them answers about its topics alone.
+        """
+        return diagnose(self, random_state=random_state)
+
+    # -- tables and files --------------------------------------------------------------------
+
+    def to_frame(
+        self,
+        what: TopicTable,
+        documents: Any = None,
+        *,
+        n_words: int = 10,
+        order: Order = "relevance",
+    ) -> Any:
+        """A pandas data frame, in long form; needs pandas.
+
+        ``what``: "topics" (share, expected run, coherence, contrast, top words), "words" (the
+        ``n_words`` top words of every topic), "transitions"; of documents, those of training
+        where none are given: "documents" (the share of every topic), "tokens" (a topic for every
+        word), "segments" (runs of one topic).  A model loaded from a file has no coherence or
+        contrast to show.  Contrast tells subjects, near 1, from sections, near 0: see
+        `cohmm.topics.contrast`.  ``order`` is that of top words: "relevance", "probability" or
+        "frex" (see `top_words`).  Where topics have labels, these stand beside the numbers.
+
+        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
+        >>> topics.to_frame("tokens", ["oil corn"]).columns.tolist()
+        ['document', 'place', 'word', 'topic', 'probability']
+        """
+        return topic_frame(
+            what,
+            self._fitted(),
+            self._chains(),
+            self._known(documents),
+            n_words=n_words,
+            order=order,
+        )
+
+    def to_pyldavis(self, documents: Any = None) -> dict[str, Any]:
+        """The five arrays of ``pyLDAvis.prepare``, by name; documents of training by default.
+
+        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
+        >>> topics.to_pyldavis()["term_frequency"].tolist()  # of corn, gas, oil, wheat
+        [9, 9, 18, 18]
+        """
+        fit = self._fitted()
+        data = self._documents("to_pyldavis", documents)
+        return pyldavis_arrays(fit, data, self._chains().infer(data).shares)
+
+    def to_gensim(
+        self, documents: Any = None, *, n_words: int = 10, minimum_probability: float = 0.01
+    ) -> dict[str, Any]:
+        """What gensim's `LdaModel` would answer, as plain lists.
+
+        "topics" as ``show_topics(formatted=False)`` has them, (topic, [(word, probability)]);
+        "id2word"; and "document_topics" as ``get_document_topics``, of training by default:
+        a model loaded from a file has none.
+
+        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
+        >>> [words[0][0] for _, words in topics.to_gensim(n_words=2)["topics"]]
+        ['wheat', 'oil']
+        """
+        shares = self._known_shares(documents)
+        return gensim_lists(self._fitted(), shares, n_words, minimum_probability)
+
+    def to_octis(self, documents: Any = None, *, n_words: int = 10) -> dict[str, Any]:
+        """What a model of OCTIS returns, for its measures.
+
+        "topics", lists of top words; "topic-word-matrix", (K, V); "topic-document-matrix",
+        (K, D), of training by default: a model loaded from a file has none.
+
+        >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
+        >>> topics.to_octis(n_words=2)["topic-document-matrix"].shape
+        (2, 18)
+        """
+        return octis_output(self._fitted(), self._known_shares(documents), n_words)
+
+    def report(self, path: str | os.PathLike[str], documents: Any = None, **options: Any) -> None:
+        """Write a page that shows the topics, and ``documents`` word by word; no network needed.
+
+        Options are those of `cohmm.report.report_topics`.
+        """
+        from cohmm.report import report_topics
+
+        self._fitted()
+        report_topics(self, documents, path, **options)
+
+    def save(self, path: str | os.PathLike[str], *, counts: bool = False) -> None:
+        """Write the model to a file, without the training documents.
+
+        With ``counts``, their pair counts as well, so that what is loaded can `partial_fit`.
+        """
+        fit = self._fitted()
+        if counts and not hasattr(self, "counts_"):
+            raise ValueError(
+                "there are no counts to save: the model was loaded from a file without any"
+            )
+        save_fit(path, fit, self.get_params(), self.counts_ if counts else None)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that `save` wrote."""
+        fit, parameters, counts = load_fit(path, cls._get_param_names())
+        model = cls(**parameters)
+        model.fit_ = fit
+        if counts is not None:
+            model.counts_ = counts
+        return model
+
+    # -- scikit-learn ------------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fit_")
+
+    def __sklearn_tags__(self) -> Any:
+        """Documents are text."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._fitted().n_components
+
+    # -- inside ------------------------------------------------------------------------------
+
+    def _learn(
+        self,
+        documents: Documents | DocumentParts,
+        counts: Cooccurrence,
+        weights: Any,
+        lags: TopicLags,
+        start: HMM | None = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        check_choice(get_args(Chain), chain=self.chain)
+        self.fit_ = htmm(
+            documents,
+            self.n_components if start is None else start.n_components,
+            lags=lags,
+            refine=self.refine,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_init=self.n_init if start is None else 1,
+            weights=weights,
+            random_state=self.random_state,
+            seed_words=self.seed_words if start is None else None,
+            start=start,
+            counts=counts,
+            callback=callback or self._progress(),
+        )
+        self.documents_, self.counts_, self._weights = documents, counts, weights
+        return self
+
+    def _learn_words(self, X: Any) -> Documents:
+        return read_documents(X, **{name: getattr(self, name) for name in READING})
+
+    def _reading(self) -> dict[str, Any]:
+        """How texts become words of the model."""
+        options = {name: getattr(self, name) for name in READING}
+        return options | {"vocabulary": self._fitted().vocabulary}
+
+    def _progress(self) -> Callback | None:
+        return print_progress if self.verbose else None
+
+    def _fitted(self) -> HTMMFit:
+        check_is_fitted(self)
+        return self.fit_
+
+    def _chains(self) -> Chains:
+        return Chains.of(self._fitted(), self.chain)
+
+    def _documents(self, what: str, documents: Any) -> Any:
+        """The documents in the words of the model, or those of training where none are given."""
+        known = self._known(documents)
+        if known is None:
+            raise ValueError(
+                f"{what} needs the training documents, which a model loaded from a file does not "
+                "have: give documents"
+            )
+        return known
+
+    def _in_memory(self, what: str, documents: Any) -> Documents:
+        data = self._documents(what, documents)
+        if not isinstance(data, Documents):
+            raise ValueError(f"{what} is for documents in memory, not for Partitions: give some")
+        return data
+
+    def _known(self, documents: Any) -> Any:
+        """The documents, those of training where none are given, or None where there are none."""
+        self._fitted()
+        return getattr(self, "documents_", None) if documents is None else self.encode(documents)
+
+    def _known_shares(self, documents: Any) -> Floats | None:
+        known = self._known(documents)
+        return None if known is None else self._chains().infer(known).shares
+
+    def _with_fit(self, fit: HTMMFit) -> Self:
+        model = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, dict):  # settings that scikit-learn keeps: not shared
+                setattr(model, name, dict(value))
+        model.fit_, model.n_components = fit, fit.n_components
+        return model
