@@ -20,7 +20,7 @@ struct Lanes {
 };
 
 // after = (rows @ trans) * emit[seen] * scale
-INLINE void filter_step(const Tables& tables, Matrix trans, const double* rows,
+[[gnu::noinline]] void filter_step(const Tables& tables, Matrix trans, const double* rows,
                         const i32* const* seen, i64 k, const double* scale, double* after) {
   const i64 width = trans.shape[1];
   product(

@@ -20,7 +20,7 @@ constexpr i64 STRETCH = CHUNK;          // steps whose outer products are added 
 
 // beta = rows @ back; now = beta * emit[seen] * factors; sums[into] += beta * alpha.
 // Whether all of beta stays in range; the sum sees NaN, which a maximum would not.
-INLINE bool smooth_step(const Tables& tables, const double* rows, i32* const* seen,
+[[gnu::noinline]] bool smooth_step(const Tables& tables, const double* rows, i32* const* seen,
                         i32* const* into, i64 t, const double* factors, const double* alpha,
                         MatrixOut sums, double* now) {
   const i64 width = tables.back.shape[1];
@@ -61,7 +61,7 @@ inline void check_range(const Tables& tables, const double* rows, const double* 
 }
 
 // total += sum(outer(left[t], right[t])) over t < n
-inline void add_outer_products(const double* left, const double* right, i64 n, i64 n_states,
+[[gnu::noinline]] void add_outer_products(const double* left, const double* right, i64 n, i64 n_states,
                                MatrixOut total) {
   constexpr int R = L == 8 ? 4 : TILE_ROWS;
   const i64 width = total.shape[1];

@@ -13,7 +13,7 @@ namespace {
 constexpr double LOW_SCORE = -512.0;  // above it, differences of scores stay exact
 
 // after = max_i(rows[i] + trans[i]) + emit[seen]
-INLINE void score_step(const Tables& logs, const double* rows, i32* const* seen, i64 k,
+[[gnu::noinline]] void score_step(const Tables& logs, const double* rows, i32* const* seen, i64 k,
                        const double one, double* after) {
   const i64 width = logs.trans.shape[1];
   const auto ones = splat<Vec<double, L>>(one);
