@@ -8,5 +8,10 @@ namespace cohmm::COHMM_LEVEL {
 // sparse_pass.cpp
 void sparse_pass(Indices indptr, Symbols columns, Floats values, Part part, FloatMatrix left,
                  FloatMatrix right, MatrixOut out, RealsOut fit);
+void fill_table(Matrix values, Reals scale, FloatMatrixOut out);
+
+// sparse_times.cpp
+void sparse_times(Indices indptr, Symbols columns, Floats values, Part part, FloatMatrix right,
+                  MatrixOut out);
 
 }  // namespace cohmm::COHMM_LEVEL

@@ -63,6 +63,8 @@ NB_MODULE(_native, m) {
   m.attr("level") = level;
   nb::call_guard<nb::gil_scoped_release> unlocked;
   m.def("sparse_pass", BEST(sparse_pass), unlocked);
+  m.def("fill_table", BEST(fill_table), unlocked);
+  m.def("sparse_times", BEST(sparse_times), unlocked);
   m.def("count_dense", count_dense, unlocked);
   m.def("count_rows", count_rows, unlocked);
   m.def("cut_rows", cut_rows, unlocked);
