@@ -23,6 +23,37 @@ def sparse_pass(
     out: Reals,
     fit: Reals,
 ) -> None: ...
+def infer_documents(
+    symbols: Whole,
+    offsets: Whole,
+    part: Part,
+    chain: Any,
+    halves: bool,
+    sweeps: int,
+    tol: float,
+    out: Any,
+) -> None: ...
+def predict_words(symbols: Whole, offsets: Whole, part: Part, chain: Any, logs: Reals) -> None: ...
+def count_words(
+    symbols: Whole,
+    offsets: Whole,
+    part: Part,
+    weights: Reals,
+    chain: Any,
+    sweeps: int,
+    proportions: Reals,
+    counts: Reals,
+    totals: Reals,
+) -> None: ...
+def count_moves(
+    symbols: Whole,
+    offsets: Whole,
+    part: Part,
+    weights: Reals,
+    chain: Any,
+    sweeps: int,
+    moves: Reals,
+) -> None: ...
 def sparse_times(
     indptr: Whole, columns: Whole, values: Singles, part: Part, right: Singles, out: Reals
 ) -> None: ...

@@ -65,6 +65,10 @@ NB_MODULE(_native, m) {
   m.def("sparse_pass", BEST(sparse_pass), unlocked);
   m.def("fill_table", BEST(fill_table), unlocked);
   m.def("sparse_times", BEST(sparse_times), unlocked);
+  m.def("infer_documents", BEST(infer_documents), unlocked);
+  m.def("predict_words", BEST(predict_words), unlocked);
+  m.def("count_words", BEST(count_words), unlocked);
+  m.def("count_moves", BEST(count_moves), unlocked);
   m.def("count_dense", count_dense, unlocked);
   m.def("count_rows", count_rows, unlocked);
   m.def("cut_rows", cut_rows, unlocked);
