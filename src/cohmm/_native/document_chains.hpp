@@ -202,7 +202,7 @@ struct Full {
     for (i64 t = 0; t < words.size; t++) {
       const double* row = emission.row(words[t]);
       double* now = alpha + t * n;
-      if (t > 0) row_times(now - n, a.data, n, n, n, now);
+      if (t > 0) row_times(now - n, a.data, n, n, now);
       const double* from = t > 0 ? now : start_.data;
       scales[t] = sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
         const auto x = at<w.value>(from + k) * at<w.value>(row + k);

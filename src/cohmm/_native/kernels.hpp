@@ -3,6 +3,7 @@
 // No include guard: module.cpp includes this once per level.
 #include "arrays.hpp"
 #include "document_types.hpp"
+#include "triple_types.hpp"
 
 namespace cohmm::COHMM_LEVEL {
 
@@ -25,5 +26,20 @@ void count_words(Symbols symbols, Indices offsets, Part part, Reals weights,
                  RealsOut totals);
 void count_moves(Symbols symbols, Indices offsets, Part part, Reals weights,
                  const DocumentChain& chain, i64 sweeps, MatrixOut moves);
+
+// triple_pass.cpp
+double triple_pass(const TripleRuns& runs, Part part, bool divided, Matrix left, Matrix centre,
+                   Matrix right, const TripleSums& out);
+
+// nearest.cpp
+void two_nearest(Matrix distance, IndicesOut labels, RealsOut least, RealsOut second);
+void move_centres(Matrix points, Reals weights, Indices labels, View<const bool, 1> changed,
+                  MatrixOut centres);
+
+// simplex.cpp
+i64 nearest_by_squares(Matrix gram, Matrix targets, Part part, double tol, i64 max_iter,
+                       MatrixOut out);
+i64 nearest_by_divergence(Matrix table, Indices indptr, Symbols indices, Reals values, Part part,
+                          double tol, i64 max_iter, MatrixOut out);
 
 }  // namespace cohmm::COHMM_LEVEL

@@ -3,8 +3,12 @@
 #include <stdexcept>
 #include <string>
 
+#include <nanobind/stl/pair.h>
+
 #include "casters.hpp"
+#include "packed_rows.hpp"
 #include "pair_counts.hpp"
+#include "window_cooccurrence.hpp"
 
 #define COHMM_LEVEL baseline
 #include "kernels.hpp"
@@ -69,6 +73,15 @@ NB_MODULE(_native, m) {
   m.def("predict_words", BEST(predict_words), unlocked);
   m.def("count_words", BEST(count_words), unlocked);
   m.def("count_moves", BEST(count_moves), unlocked);
+  m.def("triple_pass", BEST(triple_pass), unlocked);
+  m.def("two_nearest", BEST(two_nearest), unlocked);
+  m.def("move_centres", BEST(move_centres), unlocked);
+  m.def("nearest_by_squares", BEST(nearest_by_squares), unlocked);
+  m.def("nearest_by_divergence", BEST(nearest_by_divergence), unlocked);
+  m.def("pack_equal", pack_equal, unlocked);
+  m.def("entry_keys", entry_keys, unlocked);
+  m.def("sum_keys", sum_keys, unlocked);
+  m.def("window_cooccurrence", window_cooccurrence, unlocked);
   m.def("count_dense", count_dense, unlocked);
   m.def("count_rows", count_rows, unlocked);
   m.def("cut_rows", cut_rows, unlocked);

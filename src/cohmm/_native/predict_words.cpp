@@ -68,7 +68,7 @@ struct FullFilter {
     if (first) mean_of(prior, now.data, n);
     else {
       for (i64 i = 0; i < n; i++) shares[i] = now[i] / totals[i];
-      row_times(shares.data, counts.data, n, n, n, now.data);
+      row_times(shares.data, counts.data, n, n, now.data);
     }
     const double z = sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
       const auto x = at<w.value>(now.data + k) * at<w.value>(row + k);

@@ -45,6 +45,39 @@ INLINE double sum_columns(i64 n, F f) {
   return total;
 }
 
+// Two sums at a time: f gives both terms.
+template <class V>
+struct Two {
+  V a, b;
+};
+template <class V>
+Two(V, V) -> Two<V>;
+
+template <class F>
+INLINE Two<double> two_sums(i64 n, F f) {
+  Vec<double, L> a{}, b{};
+  i64 k = 0;
+  for (; k + L <= n; k += L) {
+    const auto term = f(k, Width<L>{});
+    a += term.a;
+    b += term.b;
+  }
+  Two<double> total{over_elements(a, Sum{}), over_elements(b, Sum{})};
+  for (; k < n; k++) {
+    const auto term = f(k, Width<1>{});
+    total.a += term.a;
+    total.b += term.b;
+  }
+  return total;
+}
+
+// np.maximum(x, floor)
+template <class V>
+INLINE V at_least(V x, double floor) {
+  if constexpr (sizeof(V) == sizeof(double)) return x > floor ? x : floor;
+  else return larger(x, splat<V>(floor));
+}
+
 // x.sum()
 INLINE double total_of(const double* x, i64 n) {
   return sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA { return at<w.value>(x + k); });
@@ -69,14 +102,14 @@ INLINE void add_times(double factor, const double* x, double* y, i64 n) {
   });
 }
 
-// out = x @ table, of m rows that are `stride` apart, in panels of columns whose sums stay in
-// registers.
-INLINE void row_times(const double* x, const double* table, i64 m, i64 n, i64 stride, double* out) {
+// out = sum_i x[i] row(i), m rows of n columns, in panels of columns whose sums stay in registers.
+template <class Row>
+INLINE void weighted_rows(const double* x, Row row, i64 m, i64 n, double* out) {
   auto panel = [&](i64 k, auto w) INLINE_LAMBDA {
     constexpr int V = decltype(w)::value;
     Vec<double, L> sum[V] = {};
     for (i64 i = 0; i < m; i++)
-      UNROLL for (int v = 0; v < V; v++) sum[v] += x[i] * load<L>(table + i * stride + k + v * L);
+      UNROLL for (int v = 0; v < V; v++) sum[v] += x[i] * load<L>(row(i) + k + v * L);
     UNROLL for (int v = 0; v < V; v++) store(out + k + v * L, sum[v]);
   };
   i64 k = 0;
@@ -86,9 +119,14 @@ INLINE void row_times(const double* x, const double* table, i64 m, i64 n, i64 st
   if (k + L <= n) panel(k, Width<1>{}), k += L;
   for (; k < n; k++) {
     double sum = 0.0;
-    for (i64 i = 0; i < m; i++) sum += x[i] * table[i * stride + k];
+    for (i64 i = 0; i < m; i++) sum += x[i] * row(i)[k];
     out[k] = sum;
   }
+}
+
+// out = x @ table, (m, n)
+INLINE void row_times(const double* x, const double* table, i64 m, i64 n, double* out) {
+  weighted_rows(x, [&](i64 i) INLINE_LAMBDA { return table + i * n; }, m, n, out);
 }
 
 }  // namespace
