@@ -34,7 +34,7 @@ from cohmm import Cooccurrence, PairwiseHMM
 from cohmm.datasets.data_files import MissingData
 from cohmm.datasets.reuters import reuters_documents
 from cohmm.evidence.document_pairs import count_documents
-from cohmm.kernels import tri_factor
+from cohmm.kernels import sparse_pass
 from cohmm.kernels.threads import run, threads
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.sparse_rows import SparseRows
@@ -90,19 +90,17 @@ def pass_table(name: str, indptr: np.ndarray, columns: np.ndarray, values: np.nd
     print("|---:|---:|---:|---:|")
     rng = np.random.default_rng(1)
     for k in (20, 50, 100):
-        left, right = (tri_factor.table(rng.random((n, k))) for _ in range(2))
+        left, right = (sparse_pass.table(rng.random((n, k))) for _ in range(2))
         out, fit = np.empty((n, k)), np.empty(n)
-        lanes = tri_factor.table_lanes(k)
         cuts = np.searchsorted(indptr, np.linspace(0, indptr[-1], 65).astype(np.int64))
         parts = [(int(a), int(b)) for a, b in pairwise(cuts) if b > a]
 
         def ours(
-            lanes: Any = lanes, left: Any = left, right: Any = right, out: Any = out,
-            parts: Any = parts, fit: Any = fit,
+            left: Any = left, right: Any = right, out: Any = out, parts: Any = parts, fit: Any = fit
         ) -> None:  # fmt: skip
             run(
-                lambda *part: tri_factor.sparse_pass(
-                    lanes, indptr, columns, values, part, left, right, out, fit
+                lambda *part: sparse_pass.sparse_pass(
+                    indptr, columns, values, part, left, right, out, fit
                 ),
                 parts,
             )

@@ -9,6 +9,7 @@ from cohmm.kernels.chain import Blocks, Borders, Filtered, Paths, Scaling, Smoot
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
+Singles = NDArray[np.float32]
 Part = tuple[int, int]
 
 level: int
@@ -64,4 +65,77 @@ def draw_states(
     emit: Floats,
     uniforms: Floats,
     states: Ints,
+) -> None: ...
+def fill_table(values: Floats, scale: Floats, out: Singles) -> None: ...
+def sparse_pass(
+    indptr: Ints,
+    columns: Ints,
+    values: Singles,
+    part: Part,
+    left: Singles,
+    right: Singles,
+    out: Floats,
+    fit: Floats,
+) -> None: ...
+def infer_documents(
+    symbols: Ints,
+    offsets: Ints,
+    part: Part,
+    chain: Any,
+    halves: bool,
+    sweeps: int,
+    tol: float,
+    out: Any,
+) -> None: ...
+def predict_words(symbols: Ints, offsets: Ints, part: Part, chain: Any, logs: Floats) -> None: ...
+def count_words(
+    symbols: Ints,
+    offsets: Ints,
+    part: Part,
+    weights: Floats,
+    chain: Any,
+    sweeps: int,
+    proportions: Floats,
+    counts: Floats,
+    totals: Floats,
+) -> None: ...
+def count_moves(
+    symbols: Ints,
+    offsets: Ints,
+    part: Part,
+    weights: Floats,
+    chain: Any,
+    sweeps: int,
+    moves: Floats,
+) -> None: ...
+def triple_pass(
+    runs: Any, part: Part, divided: bool, left: Floats, centre: Floats, right: Floats, out: Any
+) -> float: ...
+def two_nearest(distance: Floats, labels: Ints, least: Floats, second: Floats) -> None: ...
+def move_centres(
+    points: Floats, weights: Floats, labels: Ints, changed: Ints, centres: Floats
+) -> None: ...
+def nearest_by_squares(
+    gram: Floats, targets: Floats, part: Part, tol: float, max_iter: int, out: Floats
+) -> int: ...
+def nearest_by_divergence(
+    table: Floats,
+    indptr: Ints,
+    indices: Ints,
+    values: Floats,
+    part: Part,
+    tol: float,
+    max_iter: int,
+    out: Floats,
+) -> int: ...
+def pack_equal(keys: Ints, n_symbols: int, out: Any, totals: Ints) -> int: ...
+def entry_keys(
+    parts: Any, places: Ints, kept: Ints, keys: Ints, large_keys: Ints, large_counts: Ints
+) -> tuple[int, int]: ...
+def sum_keys(keys: Ints, large_counts: Ints, out: Any) -> tuple[int, int]: ...
+def window_cooccurrence(
+    symbols: Ints, offsets: Ints, part: Part, window: int, top_words: Any, joint: Ints
+) -> int: ...
+def sparse_times(
+    indptr: Ints, columns: Ints, values: Singles, part: Part, right: Singles, out: Floats
 ) -> None: ...

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 
-from cohmm.kernels.simplex import _project, nearest_by_divergence, nearest_by_squares
+from cohmm.kernels.simplex import nearest_by_divergence, nearest_by_squares
 
 
 def by_squares(corners: np.ndarray, targets: np.ndarray, tol=1e-12, max_iter=5000):
@@ -26,7 +26,8 @@ def by_divergence(corners: np.ndarray, targets: np.ndarray, tol=1e-9, max_iter=5
     out = np.empty((len(targets), len(corners)))
     failed = nearest_by_divergence(
         np.ascontiguousarray(corners.T),
-        rows.indptr, rows.indices, rows.data, (0, len(targets)), tol, max_iter, out,
+        rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data,
+        (0, len(targets)), tol, max_iter, out,
     )  # fmt: skip
     return out, failed
 
@@ -34,8 +35,9 @@ def by_divergence(corners: np.ndarray, targets: np.ndarray, tol=1e-9, max_iter=5
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=7), st.integers(1, 3))
 def test_the_projection_is_the_nearest_point_of_the_simplex(point: list[int], part: int) -> None:
     point = np.array(point) / part
-    found = point.copy()
-    _project(found)
+    out = np.empty((1, len(point)))  # the least |c - point|^2 on the simplex
+    nearest_by_squares(np.eye(len(point)), point[None], (0, 1), 0.0, 100, out)
+    found = out[0]
     assert (found >= 0).all()
     assert found.sum() == pytest.approx(1)
     # nearest: the rest is the same in all entries that are not zero, and no larger elsewhere

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from cohmm.kernels import tri_factor
+from cohmm.kernels import sparse_pass
 from cohmm.learn import sparse_rows as module
 from cohmm.learn.sparse_rows import SparseRows
 
@@ -19,7 +19,7 @@ def test_a_pass_is_the_dense_sum(n: int, m: int, k: int, seed: int) -> None:
     counts = rng.integers(0, 4, (n, m)).astype(float)
     left, right, scale = rng.random((n, k)) + 0.1, rng.random((m, k)) + 0.1, rng.random(n) + 0.5
     rows = SparseRows.of(sparse.csr_array(counts), scale)
-    log_fit, sums = rows.divided(tri_factor.table(left), tri_factor.table(right), k)
+    log_fit, sums = rows.divided(sparse_pass.table(left), sparse_pass.table(right), k)
     weights, law = counts * scale[:, None], left @ right.T
     np.testing.assert_allclose(log_fit, (weights * np.log(law)).sum(axis=1), rtol=2e-5, atol=2e-5)
     np.testing.assert_allclose(sums, (weights / law) @ right, rtol=2e-5)

@@ -35,6 +35,7 @@ using Symbols = View<const i32, 1>;
 using Indices = View<const i64, 1>;
 using IndexTable = View<const i64, 2>;
 using Bytes = View<const u8, 1>;
+using FloatMatrixOut = View<float, 2>;
 using RealsOut = View<double, 1>;
 using MatrixOut = View<double, 2>;
 using SymbolsOut = View<i32, 1>;

@@ -1,7 +1,10 @@
 // The kernels that are compiled once per instruction set, in the namespace COHMM_LEVEL.
 //
 // No include guard: module.cpp includes this once per level.
+#include "arrays.hpp"
 #include "chain.hpp"
+#include "document_types.hpp"
+#include "triple_types.hpp"
 
 namespace cohmm::COHMM_LEVEL {
 
@@ -26,5 +29,36 @@ void path_log_probs(Symbols symbols, Indices offsets, Part part, Symbols states,
 // sparse_pass.cpp
 void sparse_pass(Indices indptr, Symbols columns, Floats values, Part part, FloatMatrix left,
                  FloatMatrix right, MatrixOut out, RealsOut fit);
+void fill_table(Matrix values, Reals scale, FloatMatrixOut out);
+
+// sparse_times.cpp
+void sparse_times(Indices indptr, Symbols columns, Floats values, Part part, FloatMatrix right,
+                  MatrixOut out);
+
+// infer_documents.cpp, predict_words.cpp, count_words.cpp, count_moves.cpp
+void infer_documents(Symbols symbols, Indices offsets, Part part, const DocumentChain& chain,
+                     bool halves, i64 sweeps, double tol, const Reading& out);
+void predict_words(Symbols symbols, Indices offsets, Part part, const DocumentChain& chain,
+                   RealsOut logs);
+void count_words(Symbols symbols, Indices offsets, Part part, Reals weights,
+                 const DocumentChain& chain, i64 sweeps, MatrixOut proportions, MatrixOut counts,
+                 RealsOut totals);
+void count_moves(Symbols symbols, Indices offsets, Part part, Reals weights,
+                 const DocumentChain& chain, i64 sweeps, MatrixOut moves);
+
+// triple_pass.cpp
+double triple_pass(const TripleRuns& runs, Part part, bool divided, Matrix left, Matrix centre,
+                   Matrix right, const TripleSums& out);
+
+// nearest.cpp
+void two_nearest(Matrix distance, IndicesOut labels, RealsOut least, RealsOut second);
+void move_centres(Matrix points, Reals weights, Indices labels, View<const bool, 1> changed,
+                  MatrixOut centres);
+
+// simplex.cpp
+i64 nearest_by_squares(Matrix gram, Matrix targets, Part part, double tol, i64 max_iter,
+                       MatrixOut out);
+i64 nearest_by_divergence(Matrix table, Indices indptr, Symbols indices, Reals values, Part part,
+                          double tol, i64 max_iter, MatrixOut out);
 
 }  // namespace cohmm::COHMM_LEVEL

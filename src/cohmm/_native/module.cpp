@@ -3,10 +3,14 @@
 #include <stdexcept>
 #include <string>
 
+#include <nanobind/stl/pair.h>
+
 #include "casters.hpp"
 #include "log_chain.hpp"
+#include "packed_rows.hpp"
 #include "pair_counts.hpp"
 #include "sampling.hpp"
+#include "window_cooccurrence.hpp"
 
 #define COHMM_LEVEL baseline
 #include "kernels.hpp"
@@ -79,6 +83,21 @@ NB_MODULE(_native, m) {
   m.def("draw_states", draw_states, unlocked);
 
   m.def("sparse_pass", BEST(sparse_pass), unlocked);
+  m.def("fill_table", BEST(fill_table), unlocked);
+  m.def("sparse_times", BEST(sparse_times), unlocked);
+  m.def("infer_documents", BEST(infer_documents), unlocked);
+  m.def("predict_words", BEST(predict_words), unlocked);
+  m.def("count_words", BEST(count_words), unlocked);
+  m.def("count_moves", BEST(count_moves), unlocked);
+  m.def("triple_pass", BEST(triple_pass), unlocked);
+  m.def("two_nearest", BEST(two_nearest), unlocked);
+  m.def("move_centres", BEST(move_centres), unlocked);
+  m.def("nearest_by_squares", BEST(nearest_by_squares), unlocked);
+  m.def("nearest_by_divergence", BEST(nearest_by_divergence), unlocked);
+  m.def("pack_equal", pack_equal, unlocked);
+  m.def("entry_keys", entry_keys, unlocked);
+  m.def("sum_keys", sum_keys, unlocked);
+  m.def("window_cooccurrence", window_cooccurrence, unlocked);
   m.def("count_dense", count_dense, unlocked);
   m.def("count_rows", count_rows, unlocked);
   m.def("cut_rows", cut_rows, unlocked);

@@ -3,18 +3,18 @@
 //     p = left[n] . right[l];  out[n] += (v / p) * right[l];  fit[n] += v * log p
 //
 // Tables are float32, in columns padded to a multiple of 16; sums over a stretch of non-zeros are
-// float32, sums of those float64.
-#include "simd.hpp"
+// float32, sums of those float64.  NumPy, dense:
+//
+//     law = left @ right.T;  out = (V / law) @ right;  fit = (V * log(law)).sum(1)
+#include "table_rows.hpp"
 
 namespace cohmm {
 namespace COHMM_LEVEL {
 namespace {
 
-constexpr int LF = 2 * L;          // floats in a vector
-constexpr int PANEL = 128;         // columns that go together, at most
-constexpr i64 STRETCH = 128, AHEAD = 16;
+constexpr i64 NARROW = L == 8 ? 128 : 112;  // columns: of more, sums and rows do not stay near
 constexpr float FAINTEST = 1e-30f;
-using Lane = Vec<float, LF>;
+constexpr double NEVER = 1e-18;
 
 // The halves of a vector added up, until there are four elements.
 template <class V>
@@ -102,66 +102,60 @@ INLINE double dots_and_sum(const float* row, FloatMatrix right, const i32* colum
 }
 
 // As `dots_and_sum`, of any width: in two passes over the rows, the second by panels.
-inline double dots_then_sum(const float* row, FloatMatrix right, const i32* columns,
-                            const float* values, i64 n, float* out) {
-  constexpr int G = 4, P = 32 / LF;  // rows, and vectors of a panel of columns
+INLINE double dots_then_sum(const float* row, FloatMatrix right, const i32* columns,
+                            const float* values, i64 n, i64 ahead, float* out) {
+  constexpr int G = 4;
   const i64 width = right.shape[1];
-  float ratios[STRETCH + G] = {};
-  const float* at[STRETCH + G];
-  for (i64 i = 0; i < n + G - 1; i++) at[i] = right.row(columns[i < n ? i : 0]);
+  const float* at[STRETCH + AHEAD];
+  float ratios[STRETCH];
+  rows_at(right, columns, n, ahead, at);
   double logs = 0.0;
   for (i64 i = 0; i < n; i += G) {
     Lane dots[G] = {};
-    for (i64 k = 0; k < width; k += LF)
+    for (i64 k = 0; k < width; k += LF) {
+      if (k % 16 == 0)
+        UNROLL for (int g = 0; g < G; g++) __builtin_prefetch(at[least(i + g, n - 1) + AHEAD] + k);
       UNROLL for (int g = 0; g < G; g++) dots[g] += load<LF>(row + k) * load<LF>(at[i + g] + k);
+    }
     Vec<float, G> expected = totals_of(dots), small = splat<Vec<float, G>>(FAINTEST);
     expected = expected > small ? expected : small;
-    Vec<float, G> log_p = logarithms<G>(expected);
+    const Vec<float, G> log_p = logarithms<G>(expected);
     for (int g = 0; g < G && i + g < n; g++) {
       logs += double(values[i + g] * log_p[g]);
       ratios[i + g] = values[i + g] / expected[g];
     }
   }
-  for (i64 begin = 0; begin < width; begin += P * LF) {
-    const i64 k = least(begin, width - P * LF);  // the last one may overlap
-    Lane sum[G][P] = {};
-    for (i64 i = 0; i < n; i += G)
-      UNROLL for (int g = 0; g < G; g++)
-        UNROLL for (int v = 0; v < P; v++)
-          sum[g][v] += ratios[i + g] * load<LF>(at[i + g] + k + v * LF);
-    UNROLL for (int v = 0; v < P; v++)
-      store(out + k + v * LF, (sum[0][v] + sum[1][v]) + (sum[2][v] + sum[3][v]));
-  }
+  weighted_sum(ratios, at, n, width, out);
   return logs;
-}
-
-template <class Stretch>
-INLINE void over_rows(Indices indptr, Part part, MatrixOut out, RealsOut fit, i64 width,
-                      Stretch stretch) {
-  Buffer<float> sums(width);
-  for (i64 r = part.first; r < part.last; r++) {
-    double* row = out.row(r);
-    for (i64 k = 0; k < out.shape[1]; k++) row[k] = 0.0;
-    fit[r] = 0.0;
-    for (i64 first = indptr[r], last = indptr[r + 1]; first < last; first += STRETCH) {
-      fit[r] += stretch(r, first, least(last - first, STRETCH), sums.data);
-      for (i64 k = 0; k < out.shape[1]; k++) row[k] += double(sums[k]);
-    }
-  }
 }
 
 }  // namespace
 
+// out = np.where(values * scale[:, None] < NEVER, 0, values * scale[:, None]), before the padding:
+// products of tiny numbers would be subnormal, and a hundred times slower.
+void fill_table(Matrix values, Reals scale, FloatMatrixOut out) {
+  for (i64 r = 0; r < values.size(); r++) {
+    const double factor = scale[r];
+    const double* __restrict from = values.row(r);
+    float* __restrict to = out.row(r);
+    for (i64 k = 0; k < values.shape[1]; k++) {
+      const double value = from[k] * factor;
+      to[k] = float(value >= NEVER ? value : 0.0);
+    }
+  }
+}
+
 void sparse_pass(Indices indptr, Symbols columns, Floats values, Part part, FloatMatrix left,
                  FloatMatrix right, MatrixOut out, RealsOut fit) {
   const i64 width = right.shape[1], end = columns.size() - 1;
+  for (i64 r = part.first; r < part.last; r++) fit[r] = 0.0;
   auto narrow = [&](auto n) {
-    over_rows(indptr, part, out, fit, width, [&](i64 r, i64 first, i64 size, float* sums) {
-      return dots_and_sum<decltype(n)::value>(left.row(r), right, columns.data + first,
-                                              values.data + first, size, end - first, sums);
+    over_stretches(indptr, part, width, out, [&](i64 r, i64 first, i64 size, float* sums) {
+      fit[r] += dots_and_sum<decltype(n)::value>(left.row(r), right, columns.data + first,
+                                                 values.data + first, size, end - first, sums);
     });
   };
-  switch (width <= PANEL ? width / 16 : 0) {
+  switch (width <= NARROW ? width / 16 : 0) {
     case 1: return narrow(Width<16 / LF>{});
     case 2: return narrow(Width<32 / LF>{});
     case 3: return narrow(Width<48 / LF>{});
@@ -171,8 +165,9 @@ void sparse_pass(Indices indptr, Symbols columns, Floats values, Part part, Floa
     case 7: return narrow(Width<112 / LF>{});
     case 8: return narrow(Width<128 / LF>{});
   }
-  over_rows(indptr, part, out, fit, width, [&](i64 r, i64 first, i64 size, float* sums) {
-    return dots_then_sum(left.row(r), right, columns.data + first, values.data + first, size, sums);
+  over_stretches(indptr, part, width, out, [&](i64 r, i64 first, i64 size, float* sums) {
+    fit[r] += dots_then_sum(left.row(r), right, columns.data + first, values.data + first, size,
+                            end - first, sums);
   });
 }
 

@@ -18,7 +18,7 @@ from cohmm.evidence.packed import PackedRows
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence, checked_lag
 from cohmm.kernels import pair_counts as kernels
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.kernels.packed_rows import LARGEST_BYTE, pack_equal
+from cohmm.kernels.packed_rows import LARGEST_BYTE, PackedEntries, pack_equal
 from cohmm.kernels.threads import n_threads, run, split
 
 LARGEST_KEY = 2**32 - 1
@@ -158,10 +158,8 @@ def packed_counts(data: Sequences, lag: int) -> tuple[PackedRows, np.ndarray]:
 
     def pack(bucket: np.ndarray, entries: slice, rows: slice) -> np.ndarray:
         large = np.empty(len(bucket) // (LARGEST_BYTE + 1), np.int64)
-        used = pack_equal(
-            bucket, n, columns[entries], small[entries], large, widths[rows], n_large[rows],
-            totals[rows],
-        )  # fmt: skip
+        out = PackedEntries(columns[entries], small[entries], large, widths[rows], n_large[rows])
+        used = pack_equal(bucket, n, out, totals[rows])
         return large[:used].copy()
 
     large = np.concatenate(run(pack, pairs.tasks()))

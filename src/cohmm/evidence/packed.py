@@ -13,7 +13,14 @@ from scipy import sparse
 
 from cohmm.evidence.temporary import DiskArray
 from cohmm.kernels.compiled import Ints
-from cohmm.kernels.packed_rows import BYTE, LARGEST_BYTE, entry_keys, sum_keys
+from cohmm.kernels.packed_rows import (
+    BYTE,
+    LARGEST_BYTE,
+    PackedEntries,
+    PackedParts,
+    entry_keys,
+    sum_keys,
+)
 from cohmm.kernels.pair_counts import radix_sort
 from cohmm.kernels.threads import n_threads, run
 
@@ -127,27 +134,26 @@ def added(
     for rows, step in _steps(parts, len(places.rows), room):
         cuts = _balanced(step.starts, max(n_threads(), len(step.columns) // FASTEST))
 
-        def add(first: int, last: int, step: _Step = step, rows: slice = rows) -> Any:
+        def add(first: int, last: int, step: PackedParts = step, rows: slice = rows) -> Any:
             here = slice(rows.start + first, rows.start + last)
             starts, large_starts = (
-                each[:, first : last + 1] for each in (step.starts, step.large_starts)
+                np.ascontiguousarray(each[:, first : last + 1])
+                for each in (step.starts, step.large_starts)
             )
             keys = np.empty(int((starts[:, -1] - starts[:, 0]).sum()), np.uint64)
             m = int((large_starts[:, -1] - large_starts[:, 0]).sum())
             large_keys, large_counts = np.empty(m, np.uint64), np.empty(m, np.int64)
-            n, m = entry_keys(
-                starts, large_starts, step.columns, step.small, step.large, places.columns,
-                places.rows[here], keys, large_keys, large_counts,
-            )  # fmt: skip
+            some = step._replace(starts=starts, large_starts=large_starts)
+            kept = places.rows[here]
+            n, m = entry_keys(some, places.columns, kept, keys, large_keys, large_counts)
             keys = keys[:n]
-            radix_sort(
-                keys, int(BYTE), np.empty_like(keys)
-            )  # stable: large counts keep their order
+            radix_sort(keys, BYTE, np.empty_like(keys))  # stable: large counts keep their order
             large_counts = large_counts[np.argsort(large_keys[:m], kind="stable")]
             columns, small = np.empty(n, np.int32), np.empty(n, np.uint8)
             # A sum is large where a part of it is, or where two or more small counts meet.
             large = np.empty(m + n // 2, np.int64)
-            n, m = sum_keys(keys, large_counts, columns, small, large, widths[here], n_large[here])
+            out_here = PackedEntries(columns, small, large, widths[here], n_large[here])
+            n, m = sum_keys(keys, large_counts, out_here)
             return columns[:n], small[:n], large[:m].copy()
 
         for results in run(add, cuts):
@@ -199,17 +205,9 @@ class _Chunks:
         return whole
 
 
-class _Step(NamedTuple):
-    """Some rows of all parts, in arrays that they share."""
-
-    starts: Ints
-    large_starts: Ints
-    columns: Ints
-    small: Ints
-    large: Ints
-
-
-def _steps(parts: Sequence[PackedRows], n_rows: int, room: int) -> Iterator[tuple[slice, _Step]]:
+def _steps(
+    parts: Sequence[PackedRows], n_rows: int, room: int
+) -> Iterator[tuple[slice, PackedParts]]:
     """All rows, as many at a time as can be added in about so much ``room``."""
     most_rows = max(1, min(MOST_ROWS, room // ROW_BYTES // len(parts)))
     ends = np.zeros(n_rows + 1, np.int64)
@@ -236,7 +234,7 @@ def _steps(parts: Sequence[PackedRows], n_rows: int, room: int) -> Iterator[tupl
             there = slice(large_done[j], large_done[j] + here.stop - here.start)
             large[here] = part.large[there]
             large_done[j] = there.stop
-        yield slice(first, last), _Step(starts, large_starts, columns, small, large)
+        yield slice(first, last), PackedParts(starts, large_starts, columns, small, large)
         first = last
 
 

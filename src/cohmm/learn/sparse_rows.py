@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm.kernels import tri_factor
+from cohmm.kernels import sparse_pass
 from cohmm.kernels.compiled import Floats, Ints, Part
-from cohmm.kernels.simd import aligned_zeros
-from cohmm.kernels.sparse_times import sparse_times
 from cohmm.kernels.threads import run
 
 PARTS = 64
@@ -45,16 +43,12 @@ class SparseRows(NamedTuple):
     def times(self, matrix: Floats) -> Floats:
         """The rows times a matrix, which is rounded to float32."""
         n, k = matrix.shape
-        right, out = (
-            aligned_zeros((n, tri_factor.table_width(k)), np.float32),
-            np.empty((self.n_rows, k)),
-        )
+        right, out = sparse_pass.empty_table(n, k), np.empty((self.n_rows, k))
         right[:, :k] = matrix
-        lanes = tri_factor.table_lanes(k)
 
         def task(first: int, stop: int) -> None:
             rows = (self.indptr, self.columns, self.values, (first, stop))
-            sparse_times(lanes, *rows, right, out)
+            sparse_pass.sparse_times(*rows, right, out)
 
         run(task, self.parts)
         return out
@@ -62,14 +56,13 @@ class SparseRows(NamedTuple):
     def divided(self, left: Any, right: Any, k: int) -> tuple[Floats, Floats]:
         """Of every row, sum n log p and sum (n / p) ``right``, with p = ``left . right``.
 
-        ``left`` and ``right`` are tables of `cohmm.kernels.tri_factor`.
+        ``left`` and ``right`` are tables of `cohmm.kernels.sparse_pass`.
         """
         log_fit, sums = np.empty(self.n_rows), np.empty((self.n_rows, k))
-        lanes = tri_factor.table_lanes(k)
 
         def task(first: int, stop: int) -> None:
             rows = (self.indptr, self.columns, self.values, (first, stop))
-            tri_factor.sparse_pass(lanes, *rows, left, right, sums, log_fit)
+            sparse_pass.sparse_pass(*rows, left, right, sums, log_fit)
 
         run(task, self.parts)
         return log_fit, sums

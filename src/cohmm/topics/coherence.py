@@ -29,8 +29,8 @@ from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
 from cohmm.data.vocabulary import codes_in
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.kernels.occurrences import window_counts
 from cohmm.kernels.threads import run, split
+from cohmm.kernels.window_cooccurrence import TopWords, window_cooccurrence
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.describe import top_codes, top_words
 
@@ -136,21 +136,13 @@ def _occurrences(documents: Documents, words: Ints, window: int | None) -> Occur
 def occurrences(words: Ints, documents: Documents | Any, window: int | None = None) -> Occurrences:
     """Count documents, or windows, with one and with two of the ``words``, codes (K, n)."""
     n_words, symbols, offsets = _symbols(documents, window)
-    relevant = np.unique(words)
-    number = np.full(n_words, -1, np.int64)
-    number[relevant] = np.arange(len(relevant))
-    numbers = number[words].ravel()
-    slots = np.argsort(numbers, kind="stable")
-    borders = np.searchsorted(numbers[slots], np.arange(len(relevant) + 1))
-    topics, places = np.divmod(slots, words.shape[1])
+    top_words = TopWords.of(words, n_words)
     if window is None:
         window = len(symbols) + 1  # so that every document is one
 
     def count(begin: int, end: int) -> tuple[int, Ints]:
         joint = np.zeros((*words.shape, words.shape[1]), np.int64)
-        total = window_counts(
-            symbols, offsets, (begin, end), window, number, borders, topics, places, joint
-        )
+        total = window_cooccurrence(symbols, offsets, (begin, end), window, top_words, joint)
         return total, joint
 
     parts = run(count, split(len(offsets) - 1, PARTS))

@@ -13,13 +13,14 @@ of A, on the corpus' transitions.  A document without words has the prior's mean
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from cohmm.data.documents import Documents
-from cohmm.kernels import full_chains, sticky_chains
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.document_chains import Reading as Reading
+from cohmm.kernels.document_chains import infer_documents, predict_words
 from cohmm.kernels.threads import run
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.sticky_em import checked_switch, floored, parts_of
@@ -32,21 +33,6 @@ TOL = 1e-3
 STRENGTH_BY_TOPIC = 0.1
 MOST_DECODED = 200_000  # words, about, where some documents stand for all
 LEAST = 1e-12  # a pseudo-count: so that nothing is impossible, and nothing underflows
-
-
-class Reading(NamedTuple):
-    """What the chains of documents say."""
-
-    shares: Floats
-    """The expected share of every document's words that are of each topic, (D, K)."""
-    log_likelihoods: Floats
-    """log P(words) of every document, (D,), by the chain that was fitted to it."""
-    topics: Ints
-    """The topic of every word, (T,), or none: the most probable of all words together."""
-    probabilities: Floats
-    """P(that topic | all words of the document), (T,), or none."""
-    posteriors: Floats
-    """P(topic | all words of the document), (T, K), or none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,24 +135,23 @@ class Chains:
         """
         self._check(documents)
         k = self.n_components
-        begins, ends = documents.offsets[:-1], documents.offsets[1:]
-        middles = begins + (ends - begins) // 2 if halves else begins
-        shares, logs = np.empty((len(documents), k)), np.empty(len(documents))
-        n = documents.n_words
-        paths = np.empty(n if decode else 0, np.int32)
-        chosen = np.empty(n if decode else 0)
-        every = np.empty((n if posteriors else 0, k))
+        n_decoded = documents.n_words if decode else 0
+        out = Reading(
+            np.empty((len(documents), k)),
+            np.empty(len(documents)),
+            np.empty(n_decoded, np.int32),
+            np.empty(n_decoded),
+            np.empty((documents.n_words if posteriors else 0, k)),
+        )
 
         def task(first: int, last: int) -> None:
-            given = (documents.symbols, begins, middles, ends, (first, last), halves)
-            out: Any = (sweeps, tol, shares, logs, paths, chosen, every)
-            if self.rows is None:
-                sticky_chains.infer_documents(*given, self.emission, self.prior, self.switch, *out)
-            else:
-                full_chains.infer_documents(*given, self.emission, self.prior, self.rows, *out)
+            part = (first, last)
+            infer_documents(
+                documents.symbols, documents.offsets, part, self, halves, sweeps, tol, out
+            )
 
         run(task, parts_of(documents))
-        return Reading(shares, logs, paths, chosen, every)
+        return out
 
     def predict(self, documents: Documents) -> Floats:
         """log P(word | the words before it in its document), (T,): exact, and word by word.
@@ -180,11 +165,7 @@ class Chains:
         logs = np.empty(documents.n_words)
 
         def task(first: int, last: int) -> None:
-            given = (documents.symbols, documents.offsets, (first, last), self.emission)
-            if self.rows is None:
-                sticky_chains.predict_words(*given, self.prior, self.switch, logs)
-            else:
-                full_chains.predict_words(*given, self.prior, self.rows, logs)
+            predict_words(documents.symbols, documents.offsets, (first, last), self, logs)
 
         run(task, parts_of(documents))
         return logs

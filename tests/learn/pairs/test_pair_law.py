@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from cohmm import threads
-from cohmm.kernels import tri_factor
+from cohmm.kernels import sparse_pass
 from cohmm.learn.pairs.pair_law import DensePairs, SparsePairs, pair_law
 from cohmm.learn.sparse_rows import PART
 
@@ -86,11 +86,11 @@ def test_sparse_pass_stands_tiny_and_huge_probabilities() -> None:
 
 @pytest.mark.parametrize("k", [1, 16, 17, 100, 128, 129, 300])
 def test_table_widths_hold_the_states(k: int) -> None:
-    width = tri_factor.table_width(k)
+    width = sparse_pass.table_width(k)
     assert width >= k
-    assert width % (tri_factor.WIDTH * len(tri_factor.table_lanes(k))) == 0
-    assert width - k < tri_factor.WIDTH * -(-k // 128)
-    padded = tri_factor.table(np.ones((2, k)))
+    assert width % sparse_pass.WIDTH == 0
+    assert width - k < sparse_pass.WIDTH
+    padded = sparse_pass.table(np.ones((2, k)))
     assert padded.shape == (2, width)
     assert padded[:, k:].sum() == 0
 
@@ -99,11 +99,11 @@ def test_the_kernels_logarithm() -> None:
     # One non-zero a row: fit is the logarithm itself.
     values = np.concatenate([10.0 ** np.linspace(-17, 25, 1001), np.linspace(0.5, 2, 1001)])
     n = len(values)
-    left = tri_factor.table(values[:, None])
-    right = tri_factor.table(np.ones((n, 1)))
+    left = sparse_pass.table(values[:, None])
+    right = sparse_pass.table(np.ones((n, 1)))
     out, fit = np.empty((n, 1)), np.empty(n)
-    tri_factor.sparse_pass(
-        tri_factor.table_lanes(1), np.arange(n + 1), np.arange(n, dtype=np.int32),
+    sparse_pass.sparse_pass(
+        np.arange(n + 1), np.arange(n, dtype=np.int32),
         np.ones(n, np.float32), (0, n), left, right, out, fit,
     )  # fmt: skip
     np.testing.assert_allclose(fit, np.log(left[:, 0].astype(float)), rtol=3e-7, atol=2e-7)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from cohmm.kernels import tri_factor
+from cohmm.kernels import sparse_pass
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.sparse_rows import SparseRows
 
@@ -108,10 +108,10 @@ class SparsePairs:
         """One pass: see the module."""
         k = m.shape[1]
         scale = 1 / np.maximum(self.frequency, NOTHING)
-        right = tri_factor.table(m, scale)
+        right = sparse_pass.table(m, scale)
         forward, backward = self._orientations
-        log_fits, rows = forward.divided(tri_factor.table(m @ theta, scale), right, k)
-        _, columns = backward.divided(tri_factor.table(m @ theta.T, scale), right, k)
+        log_fits, rows = forward.divided(sparse_pass.table(m @ theta, scale), right, k)
+        _, columns = backward.divided(sparse_pass.table(m @ theta.T, scale), right, k)
         return Statistics(float(log_fits @ self.frequency) + self._by_chance, rows, columns)
 
     def submatrix(self, symbols: Ints) -> Any:

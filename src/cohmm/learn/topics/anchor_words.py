@@ -222,8 +222,9 @@ def _by_divergence(
     # Words that no anchor has met say nothing of the mixture: every one is infinitely far.
     rows.data[table.max(axis=1)[rows.indices] == 0] = 0.0
     rows.eliminate_zeros()
+    indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
     return lambda *part: nearest_by_divergence(
-        table, rows.indptr, rows.indices, rows.data, part, tol, max_iter, out
+        table, indptr, indices, rows.data, part, tol, max_iter, out
     )
 
 

@@ -18,8 +18,8 @@ import numpy as np
 from scipy.special import expit
 
 from cohmm.data.documents import Documents
-from cohmm.kernels import sticky_chains
 from cohmm.kernels.compiled import Floats
+from cohmm.kernels.document_chains import DocumentChain, predict_words
 from cohmm.kernels.threads import run
 from cohmm.learn.topics.sticky_em import (
     LEAST,
@@ -78,17 +78,10 @@ def _prior(topics: Topics, draws: float) -> Floats:
 def _log_likelihood(some: Unread, chain: Topics) -> float:
     documents = some.documents
     logs = np.empty(documents.n_words)
+    own = DocumentChain(some.emission, chain.prior, chain.switch)
 
     def task(first: int, last: int) -> None:
-        sticky_chains.predict_words(
-            documents.symbols,
-            documents.offsets,
-            (first, last),
-            some.emission,
-            chain.prior,
-            chain.switch,
-            logs,
-        )
+        predict_words(documents.symbols, documents.offsets, (first, last), own, logs)
 
     run(task, parts_of(documents))
     if some.weights is None:

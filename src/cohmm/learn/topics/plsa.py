@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm.data.documents import Documents
-from cohmm.kernels import tri_factor
+from cohmm.kernels import sparse_pass
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.fit import Callback, Progress
 from cohmm.learn.run import Record, learner
@@ -108,7 +108,7 @@ class _Law:
     """The counts, of words that occur and documents that are not empty.
 
     Topics are divided by the frequency of the words, so that all numbers are near one and
-    float32 serves for the long pass: see `cohmm.kernels.tri_factor`.
+    float32 serves for the long pass: see `cohmm.kernels.sparse_pass`.
     """
 
     by_document: SparseRows
@@ -133,9 +133,9 @@ class _Law:
     def step(self, point: _Point) -> tuple[float, _Point]:
         """Minus the log-likelihood of a word, and the point that EM goes to."""
         k = point.phi.shape[1]
-        theta = tri_factor.table(point.theta)
+        theta = sparse_pass.table(point.theta)
         lifted = point.phi / self.frequency[:, None]
-        lift = tri_factor.table(lifted)
+        lift = sparse_pass.table(lifted)
         fit, to_theta = self.by_document.divided(theta, lift, k)
         _, to_phi = self.by_word.divided(lift, theta, k)
         n_words = self.lengths.sum()

@@ -2,7 +2,7 @@
 
     x_1 ~ p_d;   x_{t+1} = x_t with probability 1 - switch, else drawn from p_d;   w_t ~ M[:, x_t]
 
-A pass is O(K) per word (`cohmm.kernels.sticky_chains`).
+A pass is O(K) per word (`cohmm.kernels.document_chains`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
-from cohmm.kernels import sticky_chains, sticky_moves
 from cohmm.kernels.compiled import Floats, Part
+from cohmm.kernels.document_chains import DocumentChain, count_moves, count_words
 from cohmm.kernels.threads import run
 
 Data = Documents | DocumentParts
@@ -98,6 +98,11 @@ class Topics(NamedTuple):
         prior = chain_prior(prevalence) if prior is None else np.asarray(prior)
         return cls(floored(m), prevalence, switch, np.maximum(prior, LEAST))
 
+    @property
+    def chain(self) -> DocumentChain:
+        """As kernels want it."""
+        return DocumentChain(self.emission, self.prior, self.switch)
+
     def restless(self) -> Topics:
         """The same, drawn anew more often, as passes that learn topics have it.
 
@@ -166,19 +171,8 @@ def _counted(
             own = np.repeat(prior[None] / prior.sum(), last - first, axis=0)
         else:
             own = proportions[first:last]
-        sticky_chains.count_words(
-            documents.symbols,
-            documents.offsets,
-            (first, last),
-            weights,
-            topics.emission,
-            prior,
-            topics.switch,
-            sweeps,
-            own,
-            words,
-            totals,
-        )
+        place = (documents.symbols, documents.offsets, (first, last))
+        count_words(*place, weights, topics.chain, sweeps, own, words, totals)
         return words, totals
 
     parts = run(task, _groups(documents, topics.emission.size))
@@ -226,17 +220,8 @@ def _moves(documents: Documents, topics: Topics, weights: Floats | None) -> Floa
 
     def task(first: int, last: int) -> Floats:
         moves = np.zeros((len(topics.prior), len(topics.prior)))
-        sticky_moves.count_moves(
-            documents.symbols,
-            documents.offsets,
-            (first, last),
-            weights,
-            topics.emission,
-            topics.prior,
-            topics.switch,
-            SWEEPS,
-            moves,
-        )
+        place = (documents.symbols, documents.offsets, (first, last))
+        count_moves(*place, weights, topics.chain, SWEEPS, moves)
         return moves
 
     size = len(topics.prior) ** 2

@@ -19,7 +19,7 @@ from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence
 from cohmm.evidence.triples import Triples
 from cohmm.kernels.compiled import Floats, Ints, Part
 from cohmm.kernels.threads import run
-from cohmm.kernels.triple_factor import triple_pass
+from cohmm.kernels.triple_pass import triple_pass
 from cohmm.learn.pairs.pair_evidence import (
     PairEvidence,
     States,
@@ -106,7 +106,7 @@ class TripleLaw:
         pairs = PairEvidence.of(_pairs_in(triples))
         code = np.zeros(triples.n_symbols, np.int64)
         code[pairs.seen] = np.arange(len(pairs.seen))
-        before, middle, after = code[triples.triples.T]
+        before, middle, after = np.ascontiguousarray(code[triples.triples].T)
         new = np.flatnonzero(np.diff(before * len(pairs.seen) + middle, prepend=-1))
         return cls(
             pairs,
@@ -148,21 +148,9 @@ class TripleLaw:
         left, centre, right = (np.ascontiguousarray(table) for table in (left, centre, right))
 
         def part(first: int, stop: int) -> Products:
-            out = (np.zeros(left.shape), np.zeros(left.shape), np.zeros(left.shape))
-            log_fit = triple_pass(
-                self.borders,
-                self.before,
-                self.middle,
-                self.after,
-                self.probability,
-                (first, stop),
-                divided,
-                left,
-                centre,
-                right,
-                out,
-            )
-            return Products(log_fit, *out)
+            sums = Products(0.0, *(np.zeros(left.shape) for _ in range(3)))
+            log_fit = triple_pass(self, (first, stop), divided, left, centre, right, sums)
+            return sums._replace(log_fit=log_fit)
 
         return reduce(lambda a, b: Products(*map(add, a, b)), run(part, self._parts))
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohmm.kernels.sticky_moves import count_moves
+from cohmm.kernels.document_chains import DocumentChain, count_moves
 from tests.laws import close
 from tests.topics.samples import documents_of
 
@@ -44,8 +44,8 @@ def counted(texts, weights, m, prior, switch, sweeps, part=None):
     documents = documents_of(texts, V)
     moves = np.zeros((len(prior), len(prior)))
     part = (0, len(texts)) if part is None else part
-    given = (documents.symbols, documents.offsets, part, weights, m, prior, switch, sweeps)
-    count_moves(*given, moves)
+    chain = DocumentChain(m, prior, switch)
+    count_moves(documents.symbols, documents.offsets, part, weights, chain, sweeps, moves)
     return moves
 
 
