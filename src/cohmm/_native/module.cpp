@@ -1,10 +1,15 @@
 // The Python module: kernels chosen by what the processor can do; none of them holds the GIL.
+#include <nanobind/stl/optional.h>
+
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 
 #include "casters.hpp"
+#include "csv_quotes.hpp"
+#include "document_words.hpp"
 #include "pair_counts.hpp"
+#include "tokenize.hpp"
 
 #define COHMM_LEVEL baseline
 #include "kernels.hpp"
@@ -63,7 +68,9 @@ NB_MODULE(_native, m) {
   m.attr("level") = level;
   nb::call_guard<nb::gil_scoped_release> unlocked;
   m.def("sparse_pass", BEST(sparse_pass), unlocked);
-  m.def("count_dense", count_dense, unlocked);
+
+  m.def("count_dense", count_dense<i64>, unlocked);
+  m.def("count_dense", count_dense<double>, unlocked);
   m.def("count_rows", count_rows, unlocked);
   m.def("cut_rows", cut_rows, unlocked);
   m.def("fill_buckets", fill_buckets, unlocked);
@@ -71,4 +78,11 @@ NB_MODULE(_native, m) {
   m.def("radix_sort", radix_sort<u64>, unlocked);
   m.def("count_distinct", count_distinct, unlocked);
   m.def("merge_equal", merge_equal, unlocked);
+  m.def("count_triples", count_triples, unlocked);
+  m.def("triple_keys", triple_keys, unlocked);
+  m.def("split_words", split_words, unlocked);
+  m.def("split_text", split_text, unlocked);
+  m.def("follow_quotes", follow_quotes, unlocked);
+  m.def("count_documents", count_documents, unlocked);
+  m.def("recode", recode, unlocked);
 }
