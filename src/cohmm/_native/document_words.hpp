@@ -1,5 +1,5 @@
-// Passes over the words of documents: symbols[offsets[d]:offsets[d + 1]] are document d's, and codes
-// below 0 are no words.
+// Passes over the words of documents: symbols[offsets[d]:offsets[d + 1]] are document d's, and
+// codes below 0 are no words.
 #pragma once
 #include "arrays.hpp"
 

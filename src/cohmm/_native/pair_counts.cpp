@@ -42,7 +42,9 @@ void over_triples(Symbols symbols, Indices offsets, Part part, i64 n_symbols, Tr
 constexpr int DIGIT = 11;  // bits: so many counts fit the nearest cache
 
 template <class T>
-T digit(T key, int shift) { return key >> shift & ((T(1) << DIGIT) - 1); }
+T digit(T key, int shift) {
+  return key >> shift & ((T(1) << DIGIT) - 1);
+}
 
 }  // namespace
 
@@ -51,8 +53,7 @@ void count_dense(Symbols symbols, Indices offsets, Part part, i64 lag,
                  std::optional<View<const T, 1>> weights, View<T, 2> counts, View<T, 1> alone) {
   auto weight = [&](i64 s) { return weights ? (*weights)[s] : T(1); };
   over_pairs(
-      symbols, offsets, part, lag,
-      [&](i64 s, i32 a, i32 b) { counts.row(a)[b] += weight(s); },
+      symbols, offsets, part, lag, [&](i64 s, i32 a, i32 b) { counts.row(a)[b] += weight(s); },
       [&](i64 s, i32 a) { alone[a] += weight(s); });
 }
 template void count_dense(Symbols, Indices, Part, i64, std::optional<View<const i64, 1>>,
@@ -92,8 +93,8 @@ void fill_buckets(Symbols symbols, Indices offsets, Part part, i64 lag, Symbols 
       [](i64, i32) {});
 }
 
-// By DIGIT bits at a time, the lowest first, but for those that all keys share: numbers that fit the
-// cache are sorted faster than by comparisons.
+// By DIGIT bits at a time, the lowest first, but for those that all keys share: numbers that fit
+// the cache are sorted faster than by comparisons.
 template <class T>
 void radix_sort(View<T, 1> keys, i64 lowest, View<T, 1> space) {
   const i64 n = keys.size();

@@ -28,8 +28,8 @@ void count_rows(Symbols symbols, Indices offsets, Part part, i64 lag, IndicesOut
 // at most most_pairs but for a row that has more by itself.
 i64 cut_rows(Indices sizes, i64 most_pairs, i64 most_rows, SymbolsOut bucket_of);
 
-// keys[place[bucket_of[a]]++] = (a - first_row[bucket_of[a]]) * N + b for every pair (a, b): 32 bits
-// must hold it.
+// keys[place[bucket_of[a]]++] = (a - first_row[bucket_of[a]]) * N + b for every pair (a, b): 32
+// bits must hold it.
 void fill_buckets(Symbols symbols, Indices offsets, Part part, i64 lag, Symbols bucket_of,
                   Indices first_row, i64 n_symbols, IndicesOut place, View<u32, 1> keys);
 

@@ -10,8 +10,8 @@ namespace cohmm {
 i64 split_words(Bytes data, Indices borders, View<u8, 1> packed, IndicesOut offsets,
                 SymbolsOut rows);
 
-// re.findall(r"\w{min_length,}", row) of every row, where in_words[c] says whether character c is of
-// \w.  Row r has lengths[r] words; returns how many there are.  Data is valid UTF-8.
+// re.findall(r"\w{min_length,}", row) of every row, where in_words[c] says whether \w has character
+// c.  Row r has lengths[r] words; returns how many there are.  Data is valid UTF-8.
 i64 split_text(Bytes data, Indices borders, View<const bool, 1> in_words, i64 min_length,
                View<u8, 1> packed, IndicesOut offsets, IndicesOut lengths);
 }  // namespace cohmm
