@@ -22,6 +22,7 @@ install_debian() {
 install_zig() {
     echo "there is no C++ compiler: installing zig's, which takes some minutes" >&2
     "$python" -m pip --disable-pip-version-check install --quiet ziglang >/dev/null 2>&1 || return 1
+    zig_program=$("$python" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')/zig
     mkdir -p "$zig"
     for tool in c++ ar ranlib; do
         cat >"$zig/$tool" <<END
@@ -31,7 +32,7 @@ for word; do
     case \$word in -march=x86-64-v*) word=-march=x86_64_v\${word##*v} ;; esac
     set -- "\$@" "\$word"
 done
-ZIG_GLOBAL_CACHE_DIR="$zig/cache" exec "$PWD/$python" -m ziglang $tool "\$@"
+ZIG_GLOBAL_CACHE_DIR="$zig/cache" exec "$zig_program" $tool "\$@"
 END
         chmod +x "$zig/$tool"
     done
