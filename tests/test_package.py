@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import email
+import fcntl
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -16,6 +19,7 @@ from typing import Any
 
 import pytest
 import yaml
+from scikit_build_core import build as backend
 
 import cohmm
 
@@ -91,13 +95,14 @@ def test_the_citation_is_of_this_version_and_of_the_paper() -> None:
 # -- the build ----------------------------------------------------------------------------------
 
 
-def build(kind: str, source: Path, folder: Path) -> Path:
+def build(kind: str, source: Path, folder: Path, **settings: str) -> Path:
     """A wheel or an sdist, by the backend that pip calls, which looks at where it is."""
-    backend = pytest.importorskip(
-        "hatchling.build", reason="hatchling, of the extra dev, is missing"
-    )
-    with chdir(source):
-        return folder / getattr(backend, f"build_{kind}")(str(folder))
+    pytest.importorskip("nanobind", reason="nanobind, which make installs, is missing")
+    compiler = ROOT / ".venv" / "compiler"  # of make
+    with chdir(source), pytest.MonkeyPatch.context() as patch:
+        if compiler.exists() and "CXX" not in os.environ:
+            patch.setenv("CXX", compiler.read_text().strip())
+        return folder / str(getattr(backend, f"build_{kind}")(str(folder), dict(settings)))
 
 
 def files_below(folder: Path, inside: str) -> set[str]:
@@ -115,15 +120,20 @@ def names_in(wheel: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
+    """Made where make builds, which leaves nothing to compile; by one process at a time."""
+    objects = ROOT / "build"
+    objects.mkdir(exist_ok=True)
+    with (objects / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return build("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 def test_a_wheel_has_the_package_and_no_more(wheel: Path) -> None:
     names = names_in(wheel)
     files = {name for name in names if ".dist-info/" not in name}
-    assert files == files_below(SOURCE, "cohmm") | files_below(
-        ROOT / "experiments", "cohmm/_experiments"
-    )
+    (core,) = (name for name in files if name.endswith((".so", ".pyd")))
+    package = files_below(SOURCE, "cohmm") - files_below(SOURCE / "_native", "cohmm/_native")
+    assert files - {core} == package | files_below(ROOT / "experiments", "cohmm/_experiments")
     assert "cohmm/py.typed" in files
     assert {"cohmm/report/page/page.html", "cohmm/report/page/style.css"} <= files
     assert not [name for name in names if "tests" in name.split("/")]
@@ -143,23 +153,47 @@ def test_a_wheel_says_what_it_is(wheel: Path) -> None:
     assert len(core) == len(PROJECT["dependencies"])
 
 
-def test_a_wheel_works_without_the_repository(wheel: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment that has the wheel, and the packages that are here."""
+    folder = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    others = [path for path in sys.path if Path(path).name == "site-packages"]
+    (packages / "others.pth").write_text("\n".join(others))  # of which no .pth is read
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path / "site")
-    code = (
-        f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r})\n"
-        "import cohmm, cohmm.report.render as render\n"
-        "print(cohmm.__file__, render.__file__)\n"
-        "from cohmm.cli import main\n"
-        "sys.argv = ['cohmm', 'reproduce']\n"
-        "main()"
+        archive.extractall(packages)
+    return folder / "bin" / "python"
+
+
+def run(python: Path, folder: Path, *arguments: str) -> str:
+    """What a program prints that finds no other one, and no compiler."""
+    done = subprocess.run(
+        [python, *arguments],
+        cwd=folder,
+        env={"PATH": str(folder), "HOME": str(folder), "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
     )
-    command = [sys.executable, "-P", "-c", code]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    places, *experiments = done.stdout.splitlines()
-    assert all(place.startswith(str(tmp_path)) for place in places.split())
-    assert len(experiments) >= 6
+    return done.stdout
+
+
+def test_a_wheel_works_without_the_repository(installed: Path, tmp_path: Path) -> None:
+    code = (
+        "import cohmm, cohmm._native, cohmm.report.render\n"
+        "print(cohmm.__file__, cohmm._native.__file__, cohmm.report.render.__file__)"
+    )
+    places = run(installed, tmp_path, "-c", code)
+    assert all(place.startswith(str(installed.parent.parent)) for place in places.split())
+    assert len(run(installed, tmp_path, "-m", "cohmm", "reproduce").splitlines()) >= 6
+
+
+def test_the_demo_runs_from_a_wheel_where_there_is_no_compiler(
+    installed: Path, tmp_path: Path
+) -> None:
+    run(installed, tmp_path, "-m", "cohmm", "demo", "-n", "60", "--json")
+    assert (tmp_path / "cohmm-demo" / "report.html").stat().st_size > 10_000
 
 
 def test_an_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
@@ -167,10 +201,31 @@ def test_an_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
         archive.extractall(tmp_path, filter="data")
     (source,) = (path for path in tmp_path.iterdir() if path.is_dir())
     assert (source / "tests" / "oracles.py").is_file()
-    assert not (source / ".venv").exists()
-    again = build("wheel", source, tmp_path)
+    assert (source / "src" / "cohmm" / "_native" / "module.cpp").is_file()
+    assert not [name for name in (".venv", "build") if (source / name).exists()]
+    assert not [path for path in source.rglob("*") if path.suffix in (".so", ".o", ".pyd")]
+    # A type that CMake does not know: nothing is optimised, which would take most of the time.
+    again = build("wheel", source, tmp_path, **{"cmake.build-type": "Unoptimised"})
     assert again.name == wheel.name
     assert names_in(again) == names_in(wheel)
+
+
+# -- the levels of the processor ----------------------------------------------------------------
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="nm, of the binutils, is missing")
+def test_no_function_of_one_level_can_be_taken_for_that_of_another(wheel: Path) -> None:
+    """The linker keeps one of several weak symbols, which might have been compiled for AVX-512."""
+    built = ROOT / "build" / "-".join(wheel.stem.split("-")[-3:]) / "CMakeFiles"
+    levels = list(built.glob("level_*.dir"))
+    objects = list(built.glob("level_*.dir/**/*.o"))
+    assert len(objects) >= len(levels) >= 1
+    for path in objects:
+        listed = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+        symbols = [line.split()[-2:] for line in listed.splitlines()]
+        weak = [name for kind, name in symbols if kind in "WwVvu"]
+        # Where C++ looks up how to unwind: data, and the same for all.
+        assert [name for name in weak if not name.startswith("DW.ref.")] == [], path
 
 
 # -- the table of folders -----------------------------------------------------------------------
@@ -208,5 +263,5 @@ def test_the_table_has_the_layers_that_are_checked() -> None:
 
 
 def in_table(module: str) -> str:
-    name = module.removeprefix("cohmm.")
+    name = module.strip("()").removeprefix("cohmm.")
     return f"{name}.py" if (SOURCE / f"{name}.py").is_file() else f"{name}/"

@@ -107,14 +107,15 @@ def test_radix_sort(numbers, lowest):
 
 
 @given(cut_data())
-def test_triple_keys(cut):
+def test_triples(cut):
     sequences, data, parts = cut
     table = np.zeros(N**3, np.int64)
     for part in parts:
-        keys = np.full(part[1] - part[0], -7, np.int64)
+        keys, before = np.full(part[1] - part[0], -7, np.int64), table.copy()
         size = pair_counts.triple_keys(data.symbols, data.offsets, part, N, keys)
         assert (keys[size:] == -7).all()
-        pair_counts.count_keys(keys, size, table)
+        pair_counts.count_triples(data.symbols, data.offsets, part, N, table)
+        np.testing.assert_array_equal(np.bincount(keys[:size], minlength=N**3), table - before)
     expected = np.zeros((N, N, N), np.int64)
     for triple, count in oracles.triple_counts(sequences).items():
         expected[triple] = count

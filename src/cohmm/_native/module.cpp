@@ -1,15 +1,20 @@
 // The Python module: kernels chosen by what the processor can do; none of them holds the GIL.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 
-#include <nanobind/stl/pair.h>
-
 #include "casters.hpp"
+#include "csv_quotes.hpp"
+#include "document_words.hpp"
 #include "log_chain.hpp"
 #include "packed_rows.hpp"
 #include "pair_counts.hpp"
+#include "processor.hpp"
 #include "sampling.hpp"
+#include "tokenize.hpp"
 #include "window_cooccurrence.hpp"
 
 #define COHMM_LEVEL baseline
@@ -29,31 +34,22 @@ using namespace cohmm;
 
 namespace {
 
-// The level of x86-64 (2, 3 or 4) that the processor has; 0 elsewhere.
-int processor_level() {
-#ifdef COHMM_X86
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 2;
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-                 __builtin_cpu_supports("avx512cd")
-             ? 4
-             : 3;
-#else
-  return 0;
-#endif
-}
-
-// The level to use: the processor's, or a lower one that COHMM_LEVEL asks for.
+// The level of x86-64 to use, 0 elsewhere: the processor's, or a lower one that COHMM_LEVEL asks for.
 int chosen_level() {
   const int best = processor_level();
+  if (best == 1)
+    throw std::runtime_error("cohmm needs x86-64-v2 (SSE4.2, of 2009), which this processor has not");
   const char* asked = std::getenv("COHMM_LEVEL");
   if (!asked || !*asked) return best;
   const std::string text = asked;
   for (int level = best ? 2 : 0; level <= best; level++)
     if (text == std::to_string(level)) return level;
-  throw std::runtime_error("COHMM_LEVEL is '" + text + "', but this processor has level " +
-                           std::to_string(best) + (best ? " of x86-64: set it to 2.." : ": set it to ") +
-                           std::to_string(best) + ", or unset it");
+  throw std::runtime_error(
+      "COHMM_LEVEL is '" + text + "': " +
+      (best ? "this processor has x86-64-v" + std::to_string(best) + ", so it may be 2 to " +
+                  std::to_string(best)
+            : "on this processor it may be 0 alone") +
+      ", or unset");
 }
 
 #ifdef COHMM_X86
@@ -98,7 +94,9 @@ NB_MODULE(_native, m) {
   m.def("entry_keys", entry_keys, unlocked);
   m.def("sum_keys", sum_keys, unlocked);
   m.def("window_cooccurrence", window_cooccurrence, unlocked);
-  m.def("count_dense", count_dense, unlocked);
+
+  m.def("count_dense", count_dense<i64>, unlocked);
+  m.def("count_dense", count_dense<double>, unlocked);
   m.def("count_rows", count_rows, unlocked);
   m.def("cut_rows", cut_rows, unlocked);
   m.def("fill_buckets", fill_buckets, unlocked);
@@ -106,4 +104,11 @@ NB_MODULE(_native, m) {
   m.def("radix_sort", radix_sort<u64>, unlocked);
   m.def("count_distinct", count_distinct, unlocked);
   m.def("merge_equal", merge_equal, unlocked);
+  m.def("count_triples", count_triples, unlocked);
+  m.def("triple_keys", triple_keys, unlocked);
+  m.def("split_words", split_words, unlocked);
+  m.def("split_text", split_text, unlocked);
+  m.def("follow_quotes", follow_quotes, unlocked);
+  m.def("count_documents", count_documents, unlocked);
+  m.def("recode", recode, unlocked);
 }

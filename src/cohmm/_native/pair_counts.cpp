@@ -7,40 +7,65 @@
 namespace cohmm {
 namespace {
 
-// pair(a, b) for all pairs that start in part, none missing; single(a) for symbols that begin none.
+i64 sequence_at(Indices offsets, i64 place) {
+  return std::upper_bound(offsets.data, offsets.data + offsets.size(), place) - offsets.data - 1;
+}
+
+// pair(s, a, b) for all pairs that start in part, none missing; single(s, a) for symbols that begin
+// none.
 template <class Pair, class Single>
 void over_pairs(Symbols symbols, Indices offsets, Part part, i64 lag, Pair pair, Single single) {
-  const i64* begin = offsets.data;
-  i64 s = std::upper_bound(begin, begin + offsets.size(), part.first) - begin - 1;
-  for (i64 t = part.first; t < part.last; s++) {
+  for (i64 t = part.first, s = sequence_at(offsets, t); t < part.last; s++) {
     const i64 end = std::min(offsets[s + 1], part.last);
     for (const i64 stop = std::min(offsets[s + 1] - lag, part.last); t < stop; t++) {
       const i32 a = symbols[t], b = symbols[t + lag];
-      if (a >= 0 && b >= 0) pair(a, b);
-      else if (a >= 0) single(a);
+      if (a >= 0 && b >= 0) pair(s, a, b);
+      else if (a >= 0) single(s, a);
     }
     for (; t < end; t++)
-      if (symbols[t] >= 0) single(symbols[t]);
+      if (symbols[t] >= 0) single(s, symbols[t]);
+  }
+}
+
+// triple(key) for all triples that start in part, none missing.
+template <class Triple>
+void over_triples(Symbols symbols, Indices offsets, Part part, i64 n_symbols, Triple triple) {
+  for (i64 t = part.first, s = sequence_at(offsets, t); t < part.last; s++) {
+    for (const i64 stop = std::min(offsets[s + 1] - 2, part.last); t < stop; t++) {
+      const i64 a = symbols[t], b = symbols[t + 1], c = symbols[t + 2];
+      if (a >= 0 && b >= 0 && c >= 0) triple((a * n_symbols + b) * n_symbols + c);
+    }
+    t = offsets[s + 1];
   }
 }
 
 constexpr int DIGIT = 11;  // bits: so many counts fit the nearest cache
 
 template <class T>
-T digit(T key, int shift) { return key >> shift & ((T(1) << DIGIT) - 1); }
+T digit(T key, int shift) {
+  return key >> shift & ((T(1) << DIGIT) - 1);
+}
 
 }  // namespace
 
-void count_dense(Symbols symbols, Indices offsets, Part part, i64 lag, IndexTableOut counts,
-                 IndicesOut alone) {
-  over_pairs(symbols, offsets, part, lag, [&](i32 a, i32 b) { counts.row(a)[b]++; },
-             [&](i32 a) { alone[a]++; });
+template <class T>
+void count_dense(Symbols symbols, Indices offsets, Part part, i64 lag,
+                 std::optional<View<const T, 1>> weights, View<T, 2> counts, View<T, 1> alone) {
+  auto weight = [&](i64 s) { return weights ? (*weights)[s] : T(1); };
+  over_pairs(
+      symbols, offsets, part, lag, [&](i64 s, i32 a, i32 b) { counts.row(a)[b] += weight(s); },
+      [&](i64 s, i32 a) { alone[a] += weight(s); });
 }
+template void count_dense(Symbols, Indices, Part, i64, std::optional<View<const i64, 1>>,
+                          View<i64, 2>, View<i64, 1>);
+template void count_dense(Symbols, Indices, Part, i64, std::optional<View<const double, 1>>,
+                          View<double, 2>, View<double, 1>);
 
 void count_rows(Symbols symbols, Indices offsets, Part part, i64 lag, IndicesOut sizes,
                 IndicesOut alone) {
-  over_pairs(symbols, offsets, part, lag, [&](i32 a, i32) { sizes[a]++; },
-             [&](i32 a) { alone[a]++; });
+  over_pairs(
+      symbols, offsets, part, lag, [&](i64, i32 a, i32) { sizes[a]++; },
+      [&](i64, i32 a) { alone[a]++; });
 }
 
 i64 cut_rows(Indices sizes, i64 most_pairs, i64 most_rows, SymbolsOut bucket_of) {
@@ -58,15 +83,18 @@ i64 cut_rows(Indices sizes, i64 most_pairs, i64 most_rows, SymbolsOut bucket_of)
 }
 
 void fill_buckets(Symbols symbols, Indices offsets, Part part, i64 lag, Symbols bucket_of,
-                  Indices first_row, i64 n_symbols, IndicesOut place, Keys keys) {
-  over_pairs(symbols, offsets, part, lag,
-             [&](i32 a, i32 b) {
-               const i32 bucket = bucket_of[a];
-               keys[place[bucket]++] = u32(a - first_row[bucket]) * u32(n_symbols) + u32(b);
-             },
-             [](i32) {});
+                  Indices first_row, i64 n_symbols, IndicesOut place, View<u32, 1> keys) {
+  over_pairs(
+      symbols, offsets, part, lag,
+      [&](i64, i32 a, i32 b) {
+        const i32 bucket = bucket_of[a];
+        keys[place[bucket]++] = u32(a - first_row[bucket]) * u32(n_symbols) + u32(b);
+      },
+      [](i64, i32) {});
 }
 
+// By DIGIT bits at a time, the lowest first, but for those that all keys share: numbers that fit
+// the cache are sorted faster than by comparisons.
 template <class T>
 void radix_sort(View<T, 1> keys, i64 lowest, View<T, 1> space) {
   const i64 n = keys.size();
@@ -76,9 +104,11 @@ void radix_sort(View<T, 1> keys, i64 lowest, View<T, 1> space) {
   for (int shift = int(lowest); shift < int(8 * sizeof(T)); shift += DIGIT) {
     if (digit(different, shift) == 0) continue;
     std::memset(counts, 0, sizeof counts);
+#pragma GCC unroll 4
     for (i64 i = 0; i < n; i++) counts[digit(here[i], shift)]++;
     i64 place = 0;
     for (i64& count : counts) place += std::exchange(count, place);
+#pragma GCC unroll 4
     for (i64 i = 0; i < n; i++) there[counts[digit(here[i], shift)]++] = here[i];
     std::swap(here, there);
   }
@@ -110,6 +140,16 @@ void merge_equal(Keys keys, i64 n_symbols, SymbolsOut columns, IndicesOut counts
     totals[row] += end - begin;
     begin = end;
   }
+}
+
+void count_triples(Symbols symbols, Indices offsets, Part part, i64 n_symbols, IndicesOut counts) {
+  over_triples(symbols, offsets, part, n_symbols, [&](i64 key) { counts[key]++; });
+}
+
+i64 triple_keys(Symbols symbols, Indices offsets, Part part, i64 n_symbols, IndicesOut keys) {
+  i64 n = 0;
+  over_triples(symbols, offsets, part, n_symbols, [&](i64 key) { keys[n++] = key; });
+  return n;
 }
 
 }  // namespace cohmm

@@ -16,7 +16,7 @@ import pyarrow as pa
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import is_unicode
 from cohmm.kernels.compiled import Ints
-from cohmm.kernels.words import split_text
+from cohmm.kernels.tokenize import split_text
 
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # scikit-learn's
 RUN_PATTERN = re.compile(r"(?:\(\?u\))?(\\w|\[[^\\\]^][^\\\]]*\])(?:\+|\{([1-9]),\})")

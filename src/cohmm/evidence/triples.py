@@ -123,13 +123,14 @@ def triple_counts(data: Sequences) -> Triples:
     parts = split(len(data.symbols), -(-len(data.symbols) // PART))
 
     def count(first: int, stop: int) -> tuple[Ints, Ints]:
-        keys = np.empty(stop - first, np.int64)
-        size = pair_counts.triple_keys(data.symbols, data.offsets, (first, stop), n, keys)
+        part = (first, stop)
         if n**3 <= DENSE_CELLS:
             table = np.zeros(n**3, np.int64)
-            pair_counts.count_keys(keys, size, table)
+            pair_counts.count_triples(data.symbols, data.offsets, part, n, table)
             distinct = np.flatnonzero(table)
             return distinct, table[distinct]
+        keys = np.empty(stop - first, np.int64)
+        size = pair_counts.triple_keys(data.symbols, data.offsets, part, n, keys)
         return np.unique(keys[:size], return_counts=True)
 
     found = run(count, parts)

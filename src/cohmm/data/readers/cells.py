@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from cohmm.data.characters import distinct_characters
 from cohmm.data.readers.codes import Chunk
 from cohmm.kernels.compiled import Ints
-from cohmm.kernels.words import split_words
+from cohmm.kernels.tokenize import split_words
 
 
 def is_text(kind: Any) -> bool:

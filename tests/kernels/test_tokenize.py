@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm.data.readers.cells import words_of
-from cohmm.kernels.words import split_text
+from cohmm.kernels.tokenize import split_text
 
 ROWS = st.lists(st.text(alphabet="ab é\t\r\v\f\u00a0\u3000", max_size=8), max_size=8)
 
