@@ -3,9 +3,8 @@
     python benchmarks/first_call.py            # the table of docs/results.md
     python benchmarks/first_call.py --quick    # one estimator, one import
 
-Every row is a process of its own.  A new environment is one in which no kernel has been compiled:
-an empty folder for numba's cache.  Bytecode is kept, as any installation keeps it.  CPU
-seconds, and how many functions were compiled, and of them ours.
+Every row is a process of its own; a new environment is one with an empty home folder, in which
+nothing can have been kept.  Bytecode is there, as any installation has it.  CPU seconds.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
 IMPORTS = {
@@ -24,8 +24,8 @@ IMPORTS = {
     "from cohmm import HMM": "from cohmm import HMM",
     "from cohmm import PairwiseHMM": "from cohmm import PairwiseHMM",
     "from cohmm import HTMM": "from cohmm import HTMM",
-    "import numba, pyarrow.compute, scipy.linalg, scipy.sparse, scipy.special": """
-import numba, pyarrow.compute, scipy.linalg, scipy.sparse, scipy.special""",
+    "import pyarrow.compute, scipy.linalg, scipy.sparse, scipy.special": """
+import pyarrow.compute, scipy.linalg, scipy.sparse, scipy.special""",
     "import sklearn.base": "import sklearn.base",
 }
 FITS = {
@@ -58,18 +58,13 @@ import numpy as np
 import cohmm
 warnings.simplefilter("ignore")
 cohmm.PairwiseHMM, cohmm.HTMM, cohmm.HMM
-from numba.core import event
-
-compiled = []
-class Listener(event.Listener):
-    def on_start(self, happening): compiled.append(happening.data["dispatcher"].py_func.__module__)
-    def on_end(self, happening): pass
 {setup}
-event.register("numba:compile", Listener())
-began = time.process_time()
-run()
-print(json.dumps([time.process_time() - began, len(compiled),
-                  sum(module.startswith("cohmm") for module in compiled)]))
+seconds = []
+for call in range(2):
+    began = time.process_time()
+    run()
+    seconds.append(time.process_time() - began)
+print(json.dumps(seconds))
 """
 
 
@@ -88,37 +83,25 @@ def main() -> None:
         python(code)  # so that bytecode is there
         seconds = [python(code) for _ in range(repeats)]
         print(f"| `{name}` | {statistics.median(seconds):.2f} |", flush=True)
-    print("\n| fit | new environment, CPU s | compiled | ours | announced | second process |")
-    print("|---|---:|---:|---:|---|---:|")
+    print("\n| fit | new environment | second process | second call of a process |")
+    print("|---|---:|---:|---:|")
     for name, setup in fits:
         code = TIMED_FIT.format(setup=setup)
-        with tempfile.TemporaryDirectory() as empty:
-            warm_numba(empty)
-            first, n, ours = python(code, empty)
-            announced = "yes" if "compiling kernels" in last_words else "no"
-            second, again, _ = python(code, empty)
-        assert not again, "the second process found kernels on disk"
-        print(f"| {name} | {first:.1f} | {n} | {ours} | {announced} | {second:.2f} |", flush=True)
+        with tempfile.TemporaryDirectory() as home:
+            first, _ = python(code, home)
+            assert not any(Path(home).rglob("*")), "nothing is kept outside the package"
+            second, call = python(code, home)
+        print(f"| {name} | {first:.2f} | {second:.2f} | {call:.2f} |", flush=True)
 
 
-last_words = ""
-
-
-def python(code: str, cache: str | None = None) -> Any:
-    """What a process of its own prints, as JSON; what it says besides is kept."""
-    global last_words
-    environment = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cache else {})}
+def python(code: str, home: str | None = None) -> Any:
+    """What a process of its own prints, as JSON."""
+    environment = {**os.environ, **({"HOME": home, "XDG_CACHE_HOME": home} if home else {})}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
-    last_words = done.stderr
     return json.loads(done.stdout)
-
-
-def warm_numba(cache: str) -> None:
-    """So that files are in memory: what is measured is compiling, not the disk."""
-    python("import json, cohmm.estimators.pairwise_hmm; print(json.dumps(0))", cache)
 
 
 if __name__ == "__main__":

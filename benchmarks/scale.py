@@ -26,22 +26,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numba import njit
 
 N = 200_000
 PART = 5 * 10**7
-GUIDE = 2**20
 SCHEMA = pa.schema([pa.field("symbol", pa.int32(), nullable=False)])
-
-
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def zipf(uniform: Any, cumulative: Any, guide: Any, labels: Any, symbols: Any) -> None:
-    """Invert a distribution function: ``guide`` says where to begin to look."""
-    for t in range(len(uniform)):
-        place = guide[int(uniform[t] * len(guide))]
-        while cumulative[place] < uniform[t]:
-            place += 1
-        symbols[t] = labels[place]
 
 
 def write(folder: Path, n: int, seed: int = 0) -> None:
@@ -50,11 +38,10 @@ def write(folder: Path, n: int, seed: int = 0) -> None:
     weights = 1 / np.arange(1, N + 1)
     cumulative = np.cumsum(weights / weights.sum())
     cumulative[-1] = 1.0
-    guide = np.searchsorted(cumulative, np.arange(GUIDE) / GUIDE)
     labels = rng.permutation(N).astype(np.int32)  # frequent symbols anywhere
     for part, first in enumerate(range(0, n, PART)):
-        symbols = np.empty(min(PART, n - first), np.int32)
-        zipf(rng.random(len(symbols)), cumulative, guide, labels, symbols)
+        uniform = rng.random(min(PART, n - first))
+        symbols = labels[np.searchsorted(cumulative, uniform)]
         table = pa.table([pa.array(symbols)], schema=SCHEMA)
         pq.write_table(
             table, folder / f"{part:03}.parquet", compression="NONE", use_dictionary=False

@@ -58,9 +58,7 @@ def add_log_counts(
     emissions: Floats,
 ) -> None: ...
 def alias_tables(probabilities: Floats, cut: Floats, alias: Ints) -> None: ...
-def sample_path(
-    state: int, uniforms: Floats, tables: Any, symbols: Ints, states: Ints
-) -> int: ...
+def sample_path(state: int, uniforms: Floats, tables: Any, symbols: Ints, states: Ints) -> int: ...
 def draw_states(
     symbols: Ints,
     offsets: Ints,
@@ -143,6 +141,7 @@ def window_cooccurrence(
 def sparse_times(
     indptr: Ints, columns: Ints, values: Singles, part: Part, right: Singles, out: Floats
 ) -> None: ...
+
 # Counting and text
 def count_dense(
     symbols: Symbols,

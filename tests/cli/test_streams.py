@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cohmm import HMM
-from tests.cli.conftest import COMPILING, PROGRAM, real
+from tests.cli.conftest import PROGRAM, real
 
 CLOSED = "cohmm: standard output is closed (/dev/null takes what nobody wants to read)\n"
 FULL = "cohmm: cannot write to standard output: No space left on device\n"
@@ -33,7 +33,7 @@ def test_an_interrupt_leaves_no_file(folder, number):
     assert not list(folder.glob("*states*"))
 
 
-@pytest.mark.parametrize("module", ["typer", "numpy", "numba", "pyarrow"])
+@pytest.mark.parametrize("module", ["typer", "numpy", "pyarrow"])
 def test_an_interrupt_while_modules_are_imported(folder, module):
     (folder / "early").mkdir()
     (folder / "early" / f"{module}.py").write_text(
@@ -85,7 +85,7 @@ def test_streams_that_are_closed_or_full(folder, line, error):
     before = {path.name for path in folder.iterdir()}
     done = shell(line)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.replace(COMPILING, "") == error
+    assert done.stderr == error
     assert {path.name for path in folder.iterdir()} == before
 
 
@@ -115,7 +115,7 @@ def test_names_and_titles_of_any_bytes(folder):
     args = ["report", "m.cohmm", data, "-o", page, "--title", b"Caf\xe9 \xff"]
     done = subprocess.run([*PROGRAM, *args], capture_output=True)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.replace(COMPILING.encode(), b"").startswith(rb"cohmm: wrote r\udcfe.html")
+    assert done.stderr.startswith(rb"cohmm: wrote r\udcfe.html")
     assert '"title":"Caf\ufffd \ufffd"' in Path(os.fsdecode(page)).read_text("utf-8")
     done = subprocess.run([*PROGRAM, "fit", data, "-k", "2", "-o", b"m\xff"], capture_output=True)
     assert done.returncode == 0, done.stderr

@@ -1,6 +1,6 @@
 """The kernels of the chain, for every way in which states fall into tiles of columns.
 
-The rest is in tests/model; these are also run at every level of the processor (tests/test_levels.py).
+The rest is in tests/model; these also run at every level of the processor.
 """
 
 import zlib
@@ -32,7 +32,9 @@ def test_every_answer_of_every_width(k):
     close(model.filter(gaps), np.concatenate(alphas))
     close(model.posterior(gaps), np.concatenate([oracles.log_posterior(model, y) for y in data]))
     counts = [oracles.log_expected_counts(model, y) for y in data]
-    for table, expected in zip(model.expected_counts(gaps)[1], zip(*counts, strict=True), strict=True):
+    for table, expected in zip(
+        model.expected_counts(gaps)[1], zip(*counts, strict=True), strict=True
+    ):
         close(table, sum(expected))
     scores, states = model.decode_each(gaps)
     ends = np.cumsum([len(y) for y in data])[:-1]

@@ -12,7 +12,6 @@ from tests import laws, oracles
 from tests.laws import close
 from tests.strategies import are_no_column, models_and_data, random_model, with_gaps
 
-
 ASKED = {
     "filter": HMM.filter,
     "posterior": HMM.posterior,

@@ -78,9 +78,7 @@ def test_a_component_lost_in_both_directions_wins():
 
 def test_impossible_states_do_not_overflow():
     """What is impossible, but would explain the rest by far the best, is no reason for NaN."""
-    model = HMM(
-        [0.5, 0.25, 0.25], np.eye(3), [[0.97, 0, 0.03], [0.76, 0.22, 0.02], [1, 0, 0]]
-    )
+    model = HMM([0.5, 0.25, 0.25], np.eye(3), [[0.97, 0, 0.03], [0.76, 0.22, 0.02], [1, 0, 0]])
     data = [[0] * 1500 + [1] + [0] * 1500] * 10
     close(model.posterior(data), np.tile([0.0, 1.0, 0.0], (30010, 1)))
     close(model.expected_counts(data)[1].starts, [0, 10, 0])

@@ -30,29 +30,10 @@ def screen(*, highlight: bool = False) -> Console:
 
 @contextmanager
 def working(threads: int | None = None) -> Iterator[None]:
-    """Use so many threads, and say so, once, if kernels have to be compiled."""
-    from numba.core import event
-
-    from cohmm.kernels.compile_notice import notice
+    """Use so many threads."""
     from cohmm.kernels.threads import threads as using
 
-    notice.say_nothing()
-
-    class Compiling(event.Listener):  # type: ignore[misc]
-        told = False
-
-        def on_start(self, event: Any) -> None:
-            if not Compiling.told:
-                Compiling.told = True
-                say("compiling kernels for this machine (once) ...")
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    with (
-        event.install_listener("numba:compile", Compiling()),
-        nullcontext() if threads is None else using(threads),
-    ):
+    with nullcontext() if threads is None else using(threads):
         yield
 
 

@@ -77,7 +77,7 @@ class Borders(NamedTuple):
 
 
 class Filtered(NamedTuple):
-    """What a forward pass fills: log_prob (B,), lost (B,), rows (T, K), last (S, K), surprise (T,)."""
+    """What a forward pass fills: log_prob and lost (B,), rows (T, K), last (S, K), surprise (T,)."""
 
     log_prob: Floats | None = None
     lost: Ints | None = None
@@ -147,12 +147,13 @@ def probability_tables(startprob: Floats, transmat: Floats, emissionprob: Floats
 
 def log_tables(tables: Tables) -> Tables:
     """The tables of Viterbi's and of the logarithmic recursions."""
-    arrays = (tables.start, tables.trans, tables.back, tables.emit)
-    logs = [aligned_zeros(array.shape) for array in arrays]
     with np.errstate(divide="ignore"):
-        for array, log_array in zip(arrays, logs, strict=True):
-            np.log(array, out=log_array)
-    return Tables(tables.n_states, *logs, tables.scaling)
+        return tables._replace(
+            start=np.log(tables.start, out=aligned_zeros(tables.start.shape)),
+            trans=np.log(tables.trans, out=aligned_zeros(tables.trans.shape)),
+            back=np.log(tables.back, out=aligned_zeros(tables.back.shape)),
+            emit=np.log(tables.emit, out=aligned_zeros(tables.emit.shape)),
+        )
 
 
 def _scaling(startprob: Floats, transmat: Floats, emissionprob: Floats) -> Scaling:
@@ -186,6 +187,6 @@ def upper_bound(tables: Tables) -> tuple[Tables, Floats]:
         np.where(array > 0, np.maximum(array, RAISED), 0.0)
         for array in (tables.start, tables.trans, tables.back, tables.emit / divisor[:, None])
     )
-    return Tables(
-        tables.n_states, start, trans, back, emit, Scaling(True, 0.0, FLOOR)
-    ), np.log(divisor)
+    return Tables(tables.n_states, start, trans, back, emit, Scaling(True, 0.0, FLOOR)), np.log(
+        divisor
+    )

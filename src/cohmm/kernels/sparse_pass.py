@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from cohmm._native import fill_table
 from cohmm._native import sparse_pass as sparse_pass
 from cohmm._native import sparse_times as sparse_times
+from cohmm.kernels.chain import aligned_zeros
 from cohmm.kernels.compiled import Floats
-from cohmm.kernels.simd import aligned_zeros
 
 WIDTH = 16
 

@@ -21,7 +21,15 @@ import numpy as np
 from cohmm import _native
 from cohmm.kernels import blocks, chain
 from cohmm.kernels.blocks import FADED, Cut
-from cohmm.kernels.chain import Blocks, Borders, Filtered, Smoothed, Tables, aligned_zeros, log_tables
+from cohmm.kernels.chain import (
+    Blocks,
+    Borders,
+    Filtered,
+    Smoothed,
+    Tables,
+    aligned_zeros,
+    log_tables,
+)
 from cohmm.kernels.compiled import Floats, Ints, Part
 from cohmm.kernels.threads import run, split
 
@@ -122,7 +130,9 @@ def _to_repeat(
         hard[:] = True
     faded = np.flatnonzero((lost == FADED) & ~hard)
     if len(faded):
-        hard[faded] = True if faded_is_hard else ~_is_exact(tables, symbols, offsets, faded, log_prob)
+        hard[faded] = (
+            True if faded_is_hard else ~_is_exact(tables, symbols, offsets, faded, log_prob)
+        )
     lost[~hard] = -1
     return np.flatnonzero(hard)
 
@@ -154,21 +164,16 @@ def _forward_scaled(
     cut = Cut.of(symbols, offsets, blocks.LONG_BLOCK)
     borders = _warm_forward(tables, cut)
     filtered = np.empty((len(symbols), tables.n_states)) if keep else None
-    out = Filtered(
-        np.empty(len(cut.blocks)),
-        np.empty(len(cut.blocks), np.int64),
-        filtered,
-        np.empty((n, tables.n_states)),
-        nats,
-    )
+    log_prob, lost = np.empty(len(cut.blocks)), np.empty(len(cut.blocks), np.int64)
+    last = np.empty((n, tables.n_states))
+    out = Filtered(log_prob, lost, filtered, last, nats)
 
     def through(work: Blocks, part: Part) -> None:
         _native.forward(work, part, tables, tables.scaling, borders, out)
 
     run(lambda *part: through(cut.work, part), cut.parts)
     _settle_forward(cut, borders, lambda work: through(work, (0, 1)))
-    assert out.log_prob is not None and out.lost is not None and out.last is not None
-    return Forward(*cut.by_sequence(out.log_prob, out.lost, n), filtered, out.last)
+    return Forward(*cut.by_sequence(log_prob, lost, n), filtered, last)
 
 
 def _joint_vectors(tables: Tables, cut: Cut) -> tuple[Floats, Floats]:
@@ -285,10 +290,11 @@ def _smooth_scaled(
     posterior = np.empty((len(symbols), tables.n_states)) if keep else None
     states = np.zeros(len(symbols), np.int32) if best else None
 
-    def through(group: int, *part: int) -> None:
-        out = Smoothed(*sums[group], posterior, states)
+    def through(group: int, first: int, stop: int) -> None:
+        out = Smoothed(*sums[group]) if count else Smoothed(posterior=posterior, best=states)
+        work, part = cut.work, (first, stop)
         _native.forward_backward(
-            cut.work, part, tables, tables.scaling, ahead, behind, weights, filtered, out
+            work, part, tables, tables.scaling, ahead, behind, weights, filtered, out
         )
 
     def forward_again(work: Blocks, part: Part) -> None:
@@ -299,7 +305,7 @@ def _smooth_scaled(
 
     parts = split(len(cut.groups), _n_groups(tables) if count else blocks.PARTS)
     for final in (False, True):
-        sums = [_empty_counts(tables) if count else (None, None, None) for _ in parts]
+        sums = [_empty_counts(tables) for _ in parts] if count else []
         run(through, [(group, *part) for group, part in enumerate(parts)])
         if final or not (blocks.differ(*ahead[:2]) or blocks.differ(*behind[:2])):
             break

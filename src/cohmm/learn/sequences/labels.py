@@ -49,7 +49,7 @@ class Labels:
         distinct, places = np.unique(pairs, return_inverse=True)
         codes = data.symbols.copy()
         codes[given] = data.n_symbols + places
-        codes.setflags(write=False)  # as Sequences have them: kernels are compiled by type
+        codes.setflags(write=False)
         return cls(
             known, codes, distinct // n_components - 1, distinct % n_components, data.n_symbols
         )

@@ -13,6 +13,7 @@ from scipy.linalg import khatri_rao
 
 from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
+from cohmm.kernels.chain import probability_tables
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.sequences.labels import Labels
@@ -20,7 +21,6 @@ from cohmm.learn.triples.triple_law import Products
 from cohmm.model import inference
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
-from cohmm.kernels.chain import probability_tables
 
 RIDGE = 1e-12  # so that a chain that falls into parts is no error
 

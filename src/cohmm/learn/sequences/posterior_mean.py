@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.data.sequences import Sequences
 from cohmm import _native
+from cohmm.data.sequences import Sequences
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.sequences.em_step import PseudoCounts, tables
 from cohmm.model.hmm import HMM
@@ -57,7 +57,8 @@ def posterior_mean(model: HMM, data: Sequences, prior: PseudoCounts) -> HMM:
     agreement = np.zeros((len(codes), model.n_components))
     total = [np.zeros(table.shape) for table in at]
     for sweep in range(FORGOTTEN + SWEEPS):
-        _native.draw_states(codes, data.offsets, *at, rng.random(len(codes)), states)
+        uniforms = rng.random(len(codes))
+        _native.draw_states(codes, data.offsets, at[0], at[1], at[2], uniforms, states)
         states = _named_alike(states, agreement)
         agreement[np.arange(len(codes)), states] += 1
         counts = [
