@@ -20,7 +20,7 @@ from cohmm.data.sequences import Sequences
 from cohmm.data.values import shown
 from cohmm.diagnose.standard_errors import TABLES, Interval, Tables, check_level, errors_frame
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.kernels.threads import n_threads, threads
+from cohmm.kernels.threads import n_threads, submit, threads
 from cohmm.learn.finish import prevalence_of
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import HMMTable
@@ -244,7 +244,7 @@ def _in_parallel(
     models = []
     with warnings.catch_warnings(), ThreadPoolExecutor(n_threads()) as pool:
         warnings.simplefilter("ignore")  # what was to be said was said when the model was learned
-        under_way = [pool.submit(copy_context().run, task, seed) for seed in seeds]
+        under_way = [submit(pool, copy_context().run, task, seed) for seed in seeds]
         try:
             for future in under_way:
                 models.append(future.result())

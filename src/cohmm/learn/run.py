@@ -10,8 +10,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import ParamSpec, TypeVar
 
-from threadpoolctl import threadpool_limits
-
+from cohmm.kernels.threads import blas_threads
 from cohmm.learn.fit import Callback, Progress
 from cohmm.learn.options import check_option, needs
 
@@ -44,7 +43,7 @@ def learner(function: Callable[P, R]) -> Callable[P, R]:
         for name, value in options.items():
             if name in keywords and value is not keywords[name].default:
                 check_option(name, value, keywords[name].annotation)
-        with threadpool_limits(1, "blas"):
+        with blas_threads(1):
             return function(*args, **options)
 
     return run
