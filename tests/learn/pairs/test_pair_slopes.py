@@ -11,7 +11,7 @@ from cohmm.datasets.synthetic import random_hmm
 from cohmm.learn.pairs.pair_slopes import PairSlopes, fundamental
 
 STEP = 1e-6
-LAGS = (1, 3)
+LAGS = (1, 3, 4, 7, 26, 27)
 
 
 def by_differences(model: HMM, lag: int) -> np.ndarray:
