@@ -337,5 +337,7 @@ def _spectra(counts: Cooccurrence, kind: str) -> dict[int, Spectrum]:
     lags = [lag for lag in counts.lags if counts.n_pairs(lag) > 0]
     if not lags:
         return {}
-    evidence = PairEvidence.of(counts, lags, "summed" if kind == "topic" else "tied")
-    return evidence.spectra()
+    if kind == "topic":  # lags are summed to one law, which goes by the first of them
+        evidence = PairEvidence.of(counts, lags, "summed")
+        return {lags[0]: evidence.spectrum()}
+    return PairEvidence.of(counts, lags, "tied").spectra()
