@@ -22,6 +22,7 @@ from cohmm.diagnose.states import (
 from cohmm.diagnose.zeros_in_noise import zeros_in_noise
 from cohmm.evidence.counting import pair_counts
 from cohmm.evidence.pairs import Cooccurrence
+from cohmm.kernels.threads import blas_threads
 from cohmm.learn.fit import Fit
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
 from cohmm.learn.pairs.pair_evidence import PairEvidence
@@ -196,6 +197,7 @@ class Diagnosis:
         return result
 
 
+@blas_threads(1)
 def diagnose(
     value: Any,
     data: Any = None,

@@ -124,7 +124,10 @@ _blas_limits = _BlasLimits()
 
 @contextmanager
 def blas_threads(n: int) -> Iterator[None]:
-    """BLAS has at most ``n`` threads inside the block, in the whole process."""
+    """BLAS has at most ``n`` threads inside the block, or function, in the whole process.
+
+    With several it adds up in another order for each number of them.
+    """
     block = object()
     try:
         _blas_limits.enter(block, n)

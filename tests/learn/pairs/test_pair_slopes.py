@@ -54,3 +54,8 @@ def test_impossible_pairs_say_nothing() -> None:
     slopes = PairSlopes.of(model, 1)
     assert (slopes.inverse == 0).tolist() == (slopes.p == 0).tolist()
     assert np.isfinite(slopes.curvature()).all()
+
+
+def test_of_a_chain_whose_parts_never_meet() -> None:
+    model = HMM([0.5, 0.5], np.eye(2), [[0.6, 0.4], [0.3, 0.7]])
+    assert np.isfinite(PairSlopes.of(model, 1).curvature()).all()

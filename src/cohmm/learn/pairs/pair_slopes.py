@@ -115,6 +115,10 @@ def _outer(reach: Floats, finish: Floats) -> Floats:
 
 
 def fundamental(model: HMM) -> Floats:
-    """Z = (I - A + 1 pi')^-1."""
+    """Z = (I - A + 1 pi')^-1; a pseudo-inverse where parts of the chain never meet."""
     pi = prevalence_of(model)
-    return np.asarray(np.linalg.inv(np.eye(len(pi)) - model.transmat + pi), np.float64)
+    matrix = np.eye(len(pi)) - model.transmat + pi
+    try:
+        return np.asarray(np.linalg.inv(matrix), np.float64)
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.pinv(matrix), np.float64)
