@@ -387,6 +387,7 @@ def test_it_says_whose_blocks_they_are():
     assert errors.evidence == "4,000 blocks that the model drew"
 
 
+@pytest.mark.filterwarnings("ignore::cohmm.learn.run.EvidenceWarning")
 @pytest.mark.parametrize("refined", [True, False])
 def test_the_number_of_threads_changes_nothing(refined: bool) -> None:
     truth = random_hmm(40, 3, stay=0.5, random_state=0)
