@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
@@ -16,6 +15,7 @@ from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
+from cohmm.data.user_warnings import warn
 from cohmm.distributed.partitions import Partitions
 from cohmm.estimators.diagnosing import DiagnosingTopics
 from cohmm.estimators.over_partitions import segments, shares
@@ -181,11 +181,10 @@ class HTMM(
         """
         documents = self._learn_words(X)
         if len(documents) == 1:
-            warnings.warn(
+            warn(
                 "there is one document: topics are what tells its passages apart; if there are "
                 "several, give them as a list, or as lines of a text file",
                 TextWarning,
-                stacklevel=2,
             )
         weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         shares = lag_shares(self.lags, documents)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,6 +13,7 @@ from cohmm.data.document_parts import texts_of
 from cohmm.data.sequence_parts import row_sequences
 from cohmm.data.sequences import Sequences
 from cohmm.data.text import TextWarning, read_documents
+from cohmm.data.user_warnings import silenced
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.distributed.partitions import Partitions
 from cohmm.kernels.compiled import Floats, Ints
@@ -137,8 +137,7 @@ def _segments(chains: Chains, reading: dict[str, Any], rows: Any) -> pa.Table:
 
 
 def _read(rows: Any, reading: dict[str, Any]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TextWarning)  # nobody is there to read it
+    with silenced(TextWarning):  # nobody is there to read it
         return read_documents(texts_of(rows), **reading)
 
 
