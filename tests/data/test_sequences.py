@@ -568,6 +568,24 @@ def test_half_floats_are_read_without_a_warning(values):
         Sequences.of(np.array([np.inf], np.float16))
 
 
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", "g", "i8", "u4", "u8"])
+@pytest.mark.parametrize("number", [2**31 - 1, 2**31, 2**31 + 2**20])
+@pytest.mark.parametrize("held", [np.asarray, list, np.ma.asarray, pa.array])
+def test_numbers_beyond_the_largest_code_are_refused_whatever_holds_them(kind, number, held):
+    if kind == "g" and held is pa.array:
+        pytest.skip("no type of Arrow")
+    with np.errstate(over="ignore"):
+        values = np.array([1, number, 0] * 10, kind)
+    with pytest.raises(ValueError, match="at position 1 is too large"):
+        Sequences.of(held(values))
+    if np.isfinite(values[1]):
+        named = Sequences.of(held(values), vocabulary=[0, 1, int(values[1])])
+        assert named.symbols[:3].tolist() == [1, 2, 0]
+    else:
+        with pytest.raises(ValueError, match="symbol inf at position 1"):
+            Sequences.of(held(values), vocabulary=[0, 1])
+
+
 def test_numbers_that_make_a_vocabulary_far_larger_than_the_data_are_refused():
     with pytest.raises(ValueError, match="200,000,001 symbols of 2 observations: if they are na"):
         Sequences.of([0, 200_000_000])

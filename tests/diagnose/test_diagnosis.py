@@ -151,6 +151,18 @@ def test_topics():
         diagnose(topics, documents)
 
 
+@pytest.mark.parametrize("lags", [2, (3, 5)])
+def test_topics_learned_without_lag_1(lags, tmp_path):
+    documents, _ = sample_documents(demo_model(), 200, length=40, random_state=0)
+    topics = HTMM(6, lags=lags, random_state=0).fit(documents)
+    diagnosis = topics.diagnose()
+    first = min(np.atleast_1d(lags))
+    assert list(diagnosis.spectra) == [first]
+    assert diagnosis.n_pairs == topics.counts_.n_pairs(first) > 0
+    topics.report(tmp_path / "report.html", documents)
+    assert (tmp_path / "report.html").stat().st_size > 0
+
+
 def test_what_is_no_model_is_named():
     with pytest.raises(ValueError, match=r"diagnose takes a fitted PairwiseHMM .* not a list"):
         diagnose([0, 1])

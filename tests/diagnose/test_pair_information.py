@@ -9,6 +9,7 @@ import pytest
 
 from cohmm import HMM
 from cohmm.datasets.synthetic import random_hmm
+from cohmm.diagnose import pair_information as module
 from cohmm.diagnose.pair_errors import volume_slope
 from cohmm.diagnose.pair_information import PairInformation, pair_information
 from cohmm.learn.pairs.volume import Det, LogDet, NoVolume
@@ -110,3 +111,25 @@ def test_the_volume_pulls_along_its_gradient(volume: LogDet | Det | NoVolume) ->
 
     expected = (value(STEP) - value(-STEP)) / (2 * STEP)
     assert volume_slope(model, volume) @ change[:9] == pytest.approx(expected, rel=1e-4, abs=1e-9)
+
+
+def test_blocks_that_leap_vary_as_those_drawn_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = random_hmm(4, 2, 0.5, random_state=0)
+    weights = {1: 0.5, 400: 0.3, 403: 0.2}
+    leaping = pair_information(model, weights).variance
+    monkeypatch.setattr(
+        module,
+        "_blocks",
+        lambda model, places: module._pieces(model, int(places[-1]) + 1)[:, places],
+    )
+    whole = pair_information(model, weights).variance
+    np.testing.assert_allclose(leaping, whole, atol=0.1 * np.abs(whole).max())
+
+
+def test_the_longest_lag_asks_for_no_more_room_than_another() -> None:
+    model = HMM([0.5, 0.5], [[0.0, 1.0], [1.0, 0.0]], [[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
+    even, odd = ({1: 0.5, 2**31 - odd: 0.5} for odd in (0, 1))
+    assert np.isfinite(pair_information(model, even).variance).all()
+    # A chain that alternates knows whether the lag is even, however long it is.
+    law = module.PairSlopes.of(model, max(odd)).p
+    np.testing.assert_allclose(law, model.pair_probability(1), rtol=1e-12)

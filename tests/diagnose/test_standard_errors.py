@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
-from cohmm import HMM, PairwiseHMM, Sequences, count_pairs
+from cohmm import HMM, PairwiseHMM, Sequences, count_pairs, threads
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
 from cohmm.diagnose.blocks import BLOCK, NOTHING, Blocks
 from cohmm.diagnose.pair_errors import PairTerms, pair_errors
@@ -384,3 +385,19 @@ def test_held_has_the_shape_of_the_model() -> None:
 def test_it_says_whose_blocks_they_are():
     errors = PairwiseHMM(1).fit([0, 1, 1, 0]).standard_errors()
     assert errors.evidence == "4,000 blocks that the model drew"
+
+
+@pytest.mark.filterwarnings("ignore::cohmm.learn.run.EvidenceWarning")
+@pytest.mark.parametrize("refined", [True, False])
+def test_the_number_of_threads_changes_nothing(refined: bool) -> None:
+    truth = random_hmm(40, 3, stay=0.5, random_state=0)
+    X = [truth.sample(200, random_state=seed)[0] for seed in range(30)]
+    model = PairwiseHMM(3, refine=refined, random_state=0).fit(X)
+    errors = []
+    with threadpool_limits(4, "blas"):
+        for n in (1, 2, 4):
+            with threads(n):
+                errors.append(model.standard_errors(X))
+    for other in errors[1:]:
+        for what in ("startprob", "transmat", "emissionprob"):
+            np.testing.assert_array_equal(getattr(errors[0], what), getattr(other, what))

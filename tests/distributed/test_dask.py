@@ -113,6 +113,23 @@ def test_rows_of_a_frame_are_brought_together_by_their_group() -> None:
     )
 
 
+def test_rows_of_equal_order_stay_as_they_stand() -> None:
+    import dask.dataframe as frames
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    times = pd.Categorical.from_codes(
+        rng.integers(5, size=500), ["mon", "tue", "wed", "thu", "fri"], ordered=True
+    )
+    rows = pd.DataFrame(
+        {"page": rng.integers(6, size=500), "user": rng.integers(7, size=500), "time": times}
+    )
+    for order in ("time", None):
+        here = Sequences.from_frame(rows, "page", "user", order)
+        data = frames.from_pandas(rows, npartitions=5, sort=False)
+        assert count_pairs(Partitions.of(data, "page", "user", order)) == count_pairs(here), order
+
+
 @pytest.mark.usefixtures("client")
 def test_rows_that_are_together_are_not_moved() -> None:
     import dask.dataframe as frames

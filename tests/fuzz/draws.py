@@ -85,11 +85,24 @@ class Draws:
             ]
         )()
 
+    def number(self) -> float:
+        """What an array of numbers may hold."""
+        return self.choice(
+            [
+                lambda: self.whole(0, 5),
+                lambda: self.choice(ODD_NUMBERS),
+                lambda: self.choice(ODD_FLOATS),
+            ]
+        )()
+
     def array(self) -> Any:
         """An array of some shape and kind."""
         shape = tuple(self.many(lambda: self.whole(0, 4), 3))
-        kind = self.choice(["int32", "int64", "uint64", "float64", "float16", "bool", "U2", "O"])
-        values = [self.scalar() for _ in range(int(np.prod(shape)))]
+        kind = self.choice(
+            ["int32", "int64", "uint64", "float64", "float32", "float16", "bool", "U2", "O"]
+        )
+        draw = self.choice([self.scalar, self.number])
+        values = [draw() for _ in range(int(np.prod(shape)))]
         try:
             return np.array(values, dtype=kind).reshape(shape)
         except (ValueError, TypeError, OverflowError):

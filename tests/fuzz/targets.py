@@ -22,6 +22,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from typer.testing import CliRunner
 
+import cohmm
 from cohmm import (
     HMM,
     HTMM,
@@ -42,6 +43,7 @@ from cohmm.evidence.file_counts import count_files
 from cohmm.model.inference import in_logarithms
 from tests import oracles
 from tests.fuzz.draws import Draws
+from tests.fuzz.left_behind import at_once
 from tests.strategies import with_gaps
 
 Target = Callable[[Draws, Path], None]
@@ -361,6 +363,44 @@ def topics(draws: Draws, folder: Path) -> None:
 
 
 # -- readers ------------------------------------------------------------------------------------
+
+
+def job(draws: Draws) -> Callable[[], Any]:
+    """A call of an estimator, as a user of several threads makes it; its answer as plain values."""
+    k, seed = draws.whole(1, 3), draws.whole(0, 3)
+    n_threads = draws.whole(1, 3)
+    truth = HMM([0.6, 0.4], [[0.8, 0.2], [0.3, 0.7]], [[0.5, 0.4, 0.1], [0.1, 0.3, 0.6]])
+    X = [truth.sample(draws.whole(2, 60), random_state=s)[0] for s in range(draws.whole(1, 6))]
+    texts = [" ".join(f"w{symbol}" for symbol in sequence) for sequence in X]
+
+    def hmm(**options: Any) -> PairwiseHMM:
+        return PairwiseHMM(k, max_iter=20, random_state=seed, **options).fit(X)
+
+    calls: list[Callable[[], Any]] = [
+        lambda: hmm().transmat_.tolist(),
+        lambda: hmm(refine=False).emissionprob_.tolist(),
+        lambda: str(hmm().standard_errors().transmat),
+        lambda: hmm().bootstrap(2, X, random_state=0).stability.tolist(),
+        lambda: hmm(lags=(1, 2)).diagnose(X).suggested_states,
+        lambda: HTMM(k, max_iter=20, random_state=seed).fit(texts).components_.tolist(),
+        lambda: HMM([0.5, 0.5], [[1, 0], [0, 1]], [[1, 0], [0, np.ma.masked]]),
+        lambda: truth.decode(X)[1].tolist(),
+    ]
+    call = draws.choice(calls)
+
+    def run() -> Any:
+        with cohmm.threads(n_threads):
+            return call()
+
+    return run
+
+
+@target
+def several_threads(draws: Draws, folder: Path) -> None:
+    jobs = draws.many(lambda: job(draws), 4, 2)
+    alone = [at_once([one], folder)[0] for one in jobs]
+    assert at_once(jobs, folder) == alone
+    assert at_once(jobs[::-1], folder) == alone[::-1]
 
 
 def labels_in(path: Path, layout: Layout | None = None) -> list[list[Any]]:

@@ -63,6 +63,18 @@ def test_impossible_symbols_are_infinite_and_passed_over() -> None:
     assert model.surprise([0, None, 0])[1] == 0
 
 
+def test_many_impossible_symbols_are_passed_over_one_by_one() -> None:
+    # Each is missing to those after it: a pass over the sequence for each would not end.
+    model = HMM([1, 0], [[0, 1], [1, 0]], [[0.5, 0.5, 0, 0], [0, 0.25, 0.75, 0]])
+    y = np.random.default_rng(0).integers(0, 4, 20_000)
+    states = np.arange(len(y)) % 2  # whatever is seen
+    expected = -np.log(np.maximum(model.emissionprob[states, y], 1e-300))
+    possible = model.emissionprob[states, y] > 0
+    found = model.surprise(y)
+    assert np.isinf(found).tolist() == (~possible).tolist()
+    laws.close(found[possible], expected[possible], 1e-12)
+
+
 def test_symbols_seen_once_say_how_rare_the_unseen_are() -> None:
     assert good_turing([5, 3, 1, 1]) == 0.2
     assert 0 < good_turing([50, 50]) < 0.01

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from cohmm.data.encoding import column_as_list
+from cohmm.data.user_warnings import warn
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.kernels.compiled import Ints
@@ -78,9 +78,8 @@ def hint_at_characters(labels: Vocabulary) -> None:
         return
     alphabets = list(map(set, some))
     if sum(map(len, alphabets)) >= SHARE * len(some) * len(set.union(*alphabets)):
-        warnings.warn(
+        warn(
             f"{len(labels):,} strings, {shown(labels[0])} among them, are read as one sequence of "
             "labels, none of which occurs twice: characters=True reads them symbol by symbol",
             TextWarning,
-            stacklevel=3,
         )

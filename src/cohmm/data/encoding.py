@@ -227,7 +227,7 @@ def _label(place: int, item: Any) -> str | int:
     if not _is_number(type(item)):
         raise ValueError(f"symbol {shown(item)} at position {place} is neither number nor string")
     if isinstance(item, (float, np.floating)) and not item.is_integer():
-        raise _wrong_number(item, place)
+        raise _wrong_number(float(item), place)
     return int(item)
 
 
@@ -261,8 +261,8 @@ def _encode_numbers(
     numbers: np.ndarray, missing: np.ndarray | None, as_labels: bool
 ) -> tuple[Ints, Vocabulary | None]:
     """int32 codes of whole numbers, with -1 where missing; labels where they are no codes."""
-    if numbers.dtype == np.float16:  # in which the largest code is infinite
-        numbers = numbers.astype(np.float32)
+    if numbers.dtype in (np.float16, np.float32):  # in which the largest code is infinite, or 2**31
+        numbers = numbers.astype(np.float64)
     present = numbers if missing is None else np.where(missing, 0, numbers)
     whole = numbers.dtype.kind != "f"
     labels = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import partial
 from itertools import groupby
@@ -22,6 +21,7 @@ from cohmm.data.pruning import Pruning, as_stop_words
 from cohmm.data.readers.document_files import Trace, decoded, documents_at, whole_file
 from cohmm.data.readers.source import STANDARD_INPUT
 from cohmm.data.tokens import TOKEN_PATTERN, UNKNOWN, Analyzer, WordCodes, as_analyzer
+from cohmm.data.user_warnings import warn
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import as_vocabulary, codes_in
 from cohmm.kernels.document_words import recode
@@ -131,11 +131,10 @@ def read_documents(
 
 def _tell_of_empty(n_empty: int, n: int, first: str) -> None:
     if n_empty:
-        warnings.warn(
+        warn(
             f"{n_empty:,} of {n:,} documents have no word that is kept{first}: they stay as empty "
             "documents",
             TextWarning,
-            stacklevel=3,
         )
 
 

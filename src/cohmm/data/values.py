@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import reprlib
-import warnings
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -91,30 +90,48 @@ def as_floats(name: str, values: Any) -> Floats:
         array = np.array("")
     try:
         return _doubles(array)
-    except (TypeError, ValueError, OverflowError, Warning):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be an array of numbers, not {shown(values)}") from None
 
 
 def _doubles(values: Any) -> Floats:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of what is complex, or masked
-        return np.array(values, np.float64, order="C")
+    array = np.asarray(values)
+    if array.dtype.kind == "c" or (array.dtype == object and not all(map(_is_real, array.flat))):
+        raise TypeError("not a real number")
+    with np.errstate(over="ignore"):  # of what is longer than a double
+        return np.array(array, np.float64, order="C")
+
+
+def _is_real(item: Any) -> bool:
+    """Not masked, and neither complex nor an array, of which NumPy would take a part."""
+    return not (isinstance(item, (complex, np.complexfloating, np.ndarray)))
 
 
 def _array(values: Any) -> np.ndarray:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what is masked in a list, which becomes NaN
-            return np.asarray(values)
+        return np.asarray(_unmasked(values))
     except ValueError:  # lists of different lengths
         return np.array("")
+
+
+def _unmasked(values: Any) -> Any:
+    """Lists in which what is masked is NaN: NumPy would make it so, too, but with a warning."""
+    if values is np.ma.masked:
+        return np.nan
+    if isinstance(values, (list, tuple)) and any(map(_may_be_masked, values)):
+        return [_unmasked(item) for item in values]
+    return values
+
+
+def _may_be_masked(item: Any) -> bool:
+    return item is np.ma.masked or isinstance(item, (list, tuple))
 
 
 def as_amount(name: str, value: Any) -> float:
     """A number of things that is finite and above 0."""
     try:
         amount = float(_doubles(value)) if np.isscalar(value) else np.nan
-    except (TypeError, ValueError, OverflowError, Warning):
+    except (TypeError, ValueError, OverflowError):
         amount = np.nan
     if isinstance(value, (str, bytes)) or not 0 < amount < np.inf:
         raise ValueError(f"{name} must be finite and above 0, not {shown(value)}")

@@ -7,7 +7,6 @@ model, and its states are matched to the model's.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -17,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from cohmm.data.sequences import Sequences
+from cohmm.data.user_warnings import silenced
 from cohmm.data.values import shown
 from cohmm.diagnose.standard_errors import TABLES, Interval, Tables, check_level, errors_frame
 from cohmm.kernels.compiled import Floats, Ints
-from cohmm.kernels.threads import n_threads, threads
+from cohmm.kernels.threads import n_threads, submit, threads
 from cohmm.learn.finish import prevalence_of
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import HMMTable
@@ -242,9 +242,9 @@ def _in_parallel(
 ) -> list[HMM]:
     """A fit per seed, on threads of their own: kernels let go of the interpreter's lock."""
     models = []
-    with warnings.catch_warnings(), ThreadPoolExecutor(n_threads()) as pool:
-        warnings.simplefilter("ignore")  # what was to be said was said when the model was learned
-        under_way = [pool.submit(copy_context().run, task, seed) for seed in seeds]
+    # What was to be said was said when the model was learned.
+    with silenced(), ThreadPoolExecutor(n_threads()) as pool:
+        under_way = [submit(pool, copy_context().run, task, seed) for seed in seeds]
         try:
             for future in under_way:
                 models.append(future.result())

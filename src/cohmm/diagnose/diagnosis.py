@@ -22,6 +22,7 @@ from cohmm.diagnose.states import (
 from cohmm.diagnose.zeros_in_noise import zeros_in_noise
 from cohmm.evidence.counting import pair_counts
 from cohmm.evidence.pairs import Cooccurrence
+from cohmm.kernels.threads import blas_threads
 from cohmm.learn.fit import Fit
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
 from cohmm.learn.pairs.pair_evidence import PairEvidence
@@ -196,6 +197,7 @@ class Diagnosis:
         return result
 
 
+@blas_threads(1)
 def diagnose(
     value: Any,
     data: Any = None,
@@ -337,5 +339,7 @@ def _spectra(counts: Cooccurrence, kind: str) -> dict[int, Spectrum]:
     lags = [lag for lag in counts.lags if counts.n_pairs(lag) > 0]
     if not lags:
         return {}
-    evidence = PairEvidence.of(counts, lags, "summed" if kind == "topic" else "tied")
-    return evidence.spectra()
+    if kind == "topic":  # lags are summed to one law, which goes by the first of them
+        evidence = PairEvidence.of(counts, lags, "summed")
+        return {lags[0]: evidence.spectrum()}
+    return PairEvidence.of(counts, lags, "tied").spectra()

@@ -25,6 +25,7 @@ from cohmm.data.sequences import Sequences
 from cohmm.diagnose.residual_cells import Cell, surprising_cells
 from cohmm.diagnose.triple_tangent import orthonormal_tangent, triple_cube
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.threads import blas_threads
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.options import check_whole
 from cohmm.model.hmm import HMM
@@ -98,6 +99,7 @@ class ModelFit:
         return f"the model does not fit ({how}): {what}" + (f"; {where}" if where else "")
 
 
+@blas_threads(1)
 def model_fit(
     model: HMM, data: Any, *, flips: int = FLIPS, random_state: Any = 0, n_cells: int = 5
 ) -> ModelFit:

@@ -28,6 +28,7 @@ from cohmm.diagnose.standard_errors import (
 from cohmm.diagnose.uncertain import Uncertain, from_information
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.threads import blas_threads
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.pairs.volume import Volume
 from cohmm.model.hmm import HMM
@@ -66,6 +67,7 @@ class PairTerms:
     given: float = 0.0
 
 
+@blas_threads(1)
 def pair_errors(
     model: HMM, counts: Cooccurrence, terms: PairTerms, held: Held | None = None
 ) -> StandardErrors:

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.diagnose.information import entries
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.pairs.pair_slopes import PairSlopes, fundamental
 from cohmm.model.hmm import HMM
@@ -133,14 +133,41 @@ def _overlaps(model: HMM, law: PairSlopes) -> Floats:
 
 def _drawn(model: HMM, laws: Mapping[int, PairSlopes]) -> dict[int, Any]:
     """How often each pair is in each block that the model draws, by lag: (blocks, N N), sparse."""
-    settled = HMM(prevalence_of(model), model.transmat, model.emissionprob)
-    width, n = BLOCK + max(laws), model.n_symbols
-    symbols = settled.sample(DRAWN * width, np.random.default_rng(SEED))[0].astype(np.int64)
-    windows = symbols.reshape(DRAWN, width)
+    places = np.unique(np.add.outer([0, *laws], np.arange(BLOCK)))  # of a block, those in pairs
+    windows = _blocks(model, places) if len(places) <= places[-1] else _pieces(model, len(places))
+    n = model.n_symbols
     block = np.repeat(np.arange(DRAWN), BLOCK)
     found = {}
     for lag in laws:
-        pairs = (windows[:, :BLOCK] * n + windows[:, lag : lag + BLOCK]).ravel()
+        first = int(np.searchsorted(places, lag))
+        pairs = (windows[:, :BLOCK] * n + windows[:, first : first + BLOCK]).ravel()
         ones = np.ones(len(pairs))
         found[lag] = sparse.csr_array((ones, (block, pairs)), shape=(DRAWN, n * n))
     return found
+
+
+def _pieces(model: HMM, width: int) -> Ints:
+    """A long sequence that the model draws, in blocks."""
+    settled = HMM(prevalence_of(model), model.transmat, model.emissionprob)
+    symbols = settled.sample(DRAWN * width, np.random.default_rng(SEED))[0].astype(np.int64)
+    return symbols.reshape(DRAWN, width)
+
+
+def _blocks(model: HMM, places: Ints) -> Ints:
+    """Blocks of which only some ``places`` are drawn: the chain leaps over those between."""
+    rng = np.random.default_rng(SEED)
+    gaps = np.diff(places).tolist()
+    leaps = {gap: np.linalg.matrix_power(model.transmat, gap) for gap in set(gaps)}
+    states = _choices(rng, np.tile(prevalence_of(model), (DRAWN, 1)))
+    symbols = [_choices(rng, model.emissionprob[states])]
+    for gap in gaps:
+        states = _choices(rng, leaps[gap][states])
+        symbols.append(_choices(rng, model.emissionprob[states]))
+    return np.stack(symbols, axis=1)
+
+
+def _choices(rng: np.random.Generator, probabilities: Floats) -> Ints:
+    """One choice per row."""
+    reached = np.cumsum(probabilities, axis=1)
+    drawn = rng.random((len(reached), 1)) * reached[:, -1:]
+    return np.asarray((drawn >= reached[:, :-1]).sum(axis=1), np.int64)

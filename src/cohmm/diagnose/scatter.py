@@ -23,6 +23,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.threads import blas_threads
 from cohmm.learn.options import check_whole
 from cohmm.learn.pairs.anchor_free import AnchorFreeError, Program
 from cohmm.model.sampling import generator
@@ -132,6 +133,7 @@ def log10_volume_ratio(k: int) -> float:
     return ratio / log(10)
 
 
+@blas_threads(1)
 def scatter(
     emissionprob: Any,
     *,

@@ -13,7 +13,6 @@ two halves of the data give, from pairs alone, matched.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -21,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from cohmm.data.sequences import Sequences
+from cohmm.data.user_warnings import silenced
 from cohmm.diagnose.held_out import Groups, grouped
 from cohmm.evidence.counting import as_lags, pair_counts
 from cohmm.evidence.pairs import Cooccurrence
@@ -272,8 +272,7 @@ class _Judge:
     def __call__(self, k: int) -> _Judged:
         scores = np.zeros(self.n_groups)
         bic, n_parameters = float("nan"), 0
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with silenced():
             for train, test, group in self.splits:
                 fit = self._learned(train, k)
                 np.add.at(scores, group, fit.model.log_likelihoods(test))

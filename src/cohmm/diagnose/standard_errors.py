@@ -13,6 +13,7 @@ from cohmm.diagnose.blocks import BLOCK, Blocks, n_before, n_blocks
 from cohmm.diagnose.information import block_information, entries, start_information
 from cohmm.diagnose.uncertain import Uncertain, from_information
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.threads import blas_threads
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import HMMTable, hmm_frame
 
@@ -134,6 +135,7 @@ class StandardErrors:
         return f"StandardErrors({k} states, {n:,} symbols, from {self.evidence})"
 
 
+@blas_threads(1)
 def sequence_errors(
     model: HMM,
     blocks: Blocks,

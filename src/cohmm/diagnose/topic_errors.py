@@ -26,6 +26,7 @@ from scipy.special import stdtrit
 from cohmm.data.documents import Documents
 from cohmm.diagnose.standard_errors import check_level
 from cohmm.kernels.compiled import Floats
+from cohmm.kernels.threads import blas_threads
 from cohmm.learn.options import check_whole
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.sticky_em import (
@@ -126,6 +127,7 @@ class TopicErrors:
         return f"TopicErrors({k} topics, {v:,} words, from {self.n_groups} groups of documents)"
 
 
+@blas_threads(1)
 def topic_errors(
     fit: HTMMFit, documents: Documents, weights: Any = None, *, n_groups: int = GROUPS
 ) -> TopicErrors:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.data.text import read_documents
+from cohmm.data.user_warnings import silenced
 from cohmm.diagnose.selection import Candidate, Selection, candidates_of, recommend
 from cohmm.kernels.compiled import Floats
 from cohmm.learn.options import check_whole
@@ -66,8 +66,7 @@ def select_topics(
     if random_state is None:  # one that is drawn
         random_state = int(np.random.default_rng().integers(2**31))
     train, test = part(corpus, held_out, random_state)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with silenced():
         shown = htmm(train, "auto", refine=0, max_iter=1, random_state=random_state, **options)
         detectable = shown.n_components
         wanted = (

@@ -26,6 +26,7 @@ from cohmm.diagnose.standard_errors import (
 )
 from cohmm.diagnose.uncertain import Uncertain, from_information
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.threads import blas_threads
 from cohmm.learn.finish import prevalence_of
 from cohmm.model.hmm import HMM
 
@@ -34,6 +35,7 @@ WINDOWS = 1000  # whose sums are looked at: standard errors are then right to ab
 PER_PARAMETER = 12  # triples
 
 
+@blas_threads(1)
 def triple_errors(
     model: HMM,
     blocks: Blocks,

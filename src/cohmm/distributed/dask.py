@@ -164,9 +164,8 @@ def from_dataframe(
     column = chosen_column(frame.columns, column, group, order)
     frame = frame[[name for name in (column, group, order) if name is not None]]
     if group is not None and not together:
-        if order is None:
-            frame = frame.map_partitions(_with_places, meta=_with_places(frame._meta))
-            order = PLACE
+        # A shuffle brings rows in any order: that in which they stood decides between equal ones.
+        frame = frame.map_partitions(_with_places, meta=_with_places(frame._meta))
         frame = frame.shuffle(on=group)
     parts = [delayed(_grouped)(part, column, group, order) for part in frame.to_delayed()]
     meta = frame._meta[[group] if group else []].reset_index(drop=True)
@@ -259,6 +258,8 @@ def _with_places(frame: Any, partition_info: Any = None) -> Any:
 
 
 def _grouped(frame: Any, column: str, group: str | None, order: str | None) -> Rows | Failed:
+    if PLACE in frame.columns:
+        frame = frame.sort_values(PLACE)
     try:
         return grouped(pa.Table.from_pandas(frame, preserve_index=False), column, group, order)
     except (ValueError, pa.ArrowException) as error:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cohmm.data.elsewhere import Elsewhere, Failed
+from cohmm.data.encoding import ranks
 from cohmm.data.values import listed, shown
 from cohmm.kernels.threads import threads
 
@@ -188,7 +189,9 @@ def grouped(table: pa.Table, column: str, group: str | None, order: str | None) 
             raise ValueError(f"the column {shown(name)} is empty in row {place}")
     keys = table[group].combine_chunks()
     codes = keys.dictionary_encode().indices.to_numpy()
-    rows = np.arange(len(table)) if order is None else pc.sort_indices(table[order]).to_numpy()
+    rows = np.arange(len(table))
+    if order is not None:
+        rows = pc.sort_indices(ranks(table[order].combine_chunks())).to_numpy()
     rows = rows[np.argsort(codes[rows], kind="stable")]
     lengths = np.bincount(codes)
     ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Mapping
 from copy import copy
 from numbers import Integral
@@ -17,6 +16,7 @@ from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
+from cohmm.data.user_warnings import warn
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
 from cohmm.distributed.partitions import Partitions
@@ -187,11 +187,10 @@ class HTMM(
         """
         documents = self._learn_words(X)
         if len(documents) == 1:
-            warnings.warn(
+            warn(
                 "there is one document: topics are what tells its passages apart; if there are "
                 "several, give them as a list, or as lines of a text file",
                 TextWarning,
-                stacklevel=2,
             )
         weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         shares = lag_shares(self.lags, documents)

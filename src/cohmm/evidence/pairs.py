@@ -19,7 +19,7 @@ Matrix = Any
 """An (N, N) array, or a scipy CSR array for large vocabularies."""
 
 LARGEST_DENSE = 1024
-LARGEST_LAG = 2**40  # places in sequences are numbers of 64 bits, and so must their sums be
+LARGEST_LAG = 2**31  # beyond, rounding shows in powers of a transition matrix
 
 
 @dataclass(frozen=True, eq=False)

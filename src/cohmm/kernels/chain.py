@@ -77,7 +77,7 @@ class Borders(NamedTuple):
 
 
 class Filtered(NamedTuple):
-    """What a forward pass fills: log_prob and lost (B,), rows (T, K), last (S, K), surprise (T,)."""
+    """What a forward pass fills: log_prob, lost (B,), rows (T, K), last (S, K), surprise (T,)."""
 
     log_prob: Floats | None = None
     lost: Ints | None = None

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache
 from itertools import islice, pairwise
-from typing import Any, TypeVar
+from threading import RLock, get_ident
+from typing import Any, Generic, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -51,25 +52,148 @@ def threads(n: int) -> Iterator[None]:
     """
     if n < 1:
         raise ValueError(f"the number of threads must be at least 1, not {n}")
-    blas = ThreadpoolController().select(user_api="blas")
-    most = max((pool["num_threads"] for pool in blas.info()), default=1)
     token = _chosen.set(n)
     try:
-        with blas.limit(limits=min(n, most)):
+        with blas_threads(n):
             yield
     finally:
         _chosen.reset(token)
 
 
+class _BlasPool:
+    """The threads of one BLAS library, what others have set them to, and what we have."""
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
+        self._others = self._ours = library.num_threads
+
+    def limit(self, limits: Iterable[int]) -> None:
+        """As many threads as the least of the limits, and as others have set."""
+        now = self._library.num_threads
+        if now != self._ours:  # others have changed their minds since
+            self._others = now
+        self._ours = min([self._others, *limits])
+        if self._ours != now:
+            self._library.set_num_threads(self._ours)
+
+
+class _BlasLimits:
+    """The limits that hold at present, of all threads: BLAS has one setting per process.
+
+    Blocks of several threads overlap in any order.  If each restored what it came upon, the last
+    to leave might restore the limit of another.
+    """
+
+    def __init__(self) -> None:
+        self._lock = RLock()  # the garbage collector may close a block while another is entered
+        self._limits: dict[object, tuple[int, int]] = {}
+        self._pools: dict[str, _BlasPool] = {}
+
+    def enter(self, block: object, n: int) -> None:
+        """A limit that holds until its block is left."""
+        with self._lock:
+            for library in ThreadpoolController().select(user_api="blas").lib_controllers:
+                if library.filepath not in self._pools:
+                    self._pools[library.filepath] = _BlasPool(library)
+            self._limits[block] = n, get_ident()
+            self._apply()
+
+    def leave(self, block: object) -> None:
+        """Others' limits stay; after the last, BLAS has its own threads again."""
+        with self._lock:
+            self._limits.pop(block, None)
+            self._apply()
+            if not self._limits:
+                self._pools.clear()
+
+    def _apply(self) -> None:
+        for pool in list(self._pools.values()):
+            pool.limit([n for n, _ in self._limits.values()])
+
+    def after_fork(self) -> None:
+        """Of all threads only the one that has forked is there to leave its blocks."""
+        self._lock = RLock()
+        here = get_ident()
+        self._limits = {
+            block: (n, thread) for block, (n, thread) in self._limits.items() if thread == here
+        }
+
+
+_blas_limits = _BlasLimits()
+
+
+@contextmanager
+def blas_threads(n: int) -> Iterator[None]:
+    """BLAS has at most ``n`` threads inside the block, or function, in the whole process.
+
+    With several it adds up in another order for each number of them.
+    """
+    block = object()
+    try:
+        _blas_limits.enter(block, n)
+        yield
+    finally:
+        _blas_limits.leave(block)
+
+
+class _Once(Generic[T]):
+    """A call that one thread makes, whichever comes first; its future tells how it went."""
+
+    def __init__(self, task: Callable[..., T], arguments: tuple[Any, ...]) -> None:
+        self.future: Future[T] = Future()
+        self._waiting = [(task, arguments)]
+
+    def __call__(self) -> None:
+        try:
+            task, arguments = self._waiting.pop()
+        except IndexError:  # another thread makes it
+            return
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            self.future.set_result(task(*arguments))
+        except BaseException as error:
+            self.future.set_exception(error)
+            raise
+
+
 def run(task: Callable[..., T], parts: Sequence[tuple[Any, ...]]) -> list[T]:
     """``[task(*part) for part in parts]``, on as many threads as `n_threads` says.
 
-    A task must not call `run` itself: it might wait for a thread that waits for it.
+    One of them is the thread that calls, which never waits for one that has not begun: where no
+    other can be had, as none can when the main program has ended, it does all by itself.
     """
     workers = min(n_threads(), len(parts))
     if workers <= 1:
         return [task(*part) for part in parts]
-    return list(_pool(workers).map(lambda part: task(*part), parts))
+    calls = [_Once(task, part) for part in parts]
+    try:
+        with suppress(RuntimeError):  # no more threads
+            for _ in range(workers - 1):
+                _pool(workers - 1).submit(_all_of, calls)
+        _all_of(calls)
+        return [call.future.result() for call in calls]
+    finally:
+        for call in calls:
+            call.future.cancel()
+
+
+def _all_of(calls: list[_Once[T]]) -> None:
+    """Make the calls that nobody else makes, until one fails: its future tells."""
+    with suppress(Exception):
+        for call in calls:
+            call()
+
+
+def submit(pool: ThreadPoolExecutor, task: Callable[..., T], *arguments: Any) -> Future[T]:
+    """A call on a thread of the pool, or here and now where no more threads can be had."""
+    call = _Once(task, arguments)
+    try:
+        pool.submit(call)
+    except RuntimeError:
+        with suppress(Exception):
+            call()
+    return call.future
 
 
 def one_ahead(items: Iterable[T]) -> Generator[T]:
@@ -83,9 +207,9 @@ def one_ahead(items: Iterable[T]) -> Generator[T]:
         return list(islice(iterator, 1))
 
     with helpers(1) as pool:
-        under_way = pool.submit(context.run, following)
+        under_way = submit(pool, context.run, following)
         while found := under_way.result():
-            under_way = pool.submit(context.run, following)
+            under_way = submit(pool, context.run, following)
             yield found[0]
 
 
@@ -111,6 +235,7 @@ def _pool(workers: int) -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):  # threads do not survive in a child process
     os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(after_in_child=_blas_limits.after_fork)
 
 
 def split(n: int, parts: int) -> list[tuple[int, int]]:

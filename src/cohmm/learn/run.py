@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 import time
-import warnings
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
 from typing import ParamSpec, TypeVar
 
-from threadpoolctl import threadpool_limits
-
+from cohmm.data import user_warnings
+from cohmm.kernels.threads import blas_threads
 from cohmm.learn.fit import Callback, Progress
 from cohmm.learn.options import check_option, needs
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-PASSED_OVER = ("cohmm", "contextlib", "sklearn", "threadpoolctl")  # on the way to the user's line
 
 
 class EvidenceWarning(UserWarning):
@@ -44,7 +40,7 @@ def learner(function: Callable[P, R]) -> Callable[P, R]:
         for name, value in options.items():
             if name in keywords and value is not keywords[name].default:
                 check_option(name, value, keywords[name].annotation)
-        with threadpool_limits(1, "blas"):
+        with blas_threads(1):
             return function(*args, **options)
 
     return run
@@ -84,12 +80,5 @@ class Record:
 
 
 def warn(message: str, category: type[Warning] = EvidenceWarning) -> None:
-    """A warning that points at the user's line, however deep in the package it arises."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and _package(frame.f_globals) in PASSED_OVER:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
-
-
-def _package(names: dict[str, object]) -> str:
-    return str(names.get("__name__", "")).partition(".")[0]
+    """A warning of the evidence, if no other kind is named, that points at the user's line."""
+    user_warnings.warn(message, category)

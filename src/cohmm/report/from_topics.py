@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.data.text import TextWarning
+from cohmm.data.user_warnings import silenced
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats, Ints
@@ -56,8 +56,7 @@ def topic_material(
     if isinstance(documents, Iterator):
         documents = list(documents)  # it is read twice: for its words, and for its texts
     given = _no_documents(fit) if documents is None else documents
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TextWarning)  # the summary counts empty documents
+    with silenced(TextWarning):  # the summary counts empty documents
         data = model.encode(given)
     wanted = Draw(n_texts).offer(data.lengths)
     if overview is None:

@@ -8,7 +8,6 @@ for a sample of those that could have been written there and then, and the topic
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, cast
@@ -17,6 +16,7 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.data.text import TextWarning
+from cohmm.data.user_warnings import warn
 from cohmm.data.values import shown
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.topics.topic_fit import TopicFit
@@ -234,9 +234,8 @@ def topics_over(
     if over.single:
         some = ", ".join(over.single[:NAMED]) + (", ..." if len(over.single) > NAMED else "")
         which = "classes" if over.period is None else "periods"
-        warnings.warn(
+        warn(
             f"{len(over.single):,} of {g:,} {which} have one document, and so no interval: {some}",
             TextWarning,
-            stacklevel=3,
         )
     return over

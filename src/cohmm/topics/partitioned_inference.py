@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any
 
@@ -11,6 +10,7 @@ import pyarrow as pa
 
 from cohmm.data.document_parts import texts_of
 from cohmm.data.text import TextWarning, read_documents
+from cohmm.data.user_warnings import silenced
 from cohmm.distributed.partitions import Partitions
 from cohmm.kernels.compiled import Floats
 from cohmm.model.answers import list_array
@@ -64,6 +64,5 @@ def _row_segments(chains: Chains, reading: dict[str, Any], rows: Any) -> pa.Tabl
 
 
 def _documents(rows: Any, reading: dict[str, Any]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TextWarning)  # nobody is there to read it
+    with silenced(TextWarning):  # nobody is there to read it
         return read_documents(texts_of(rows), **reading)

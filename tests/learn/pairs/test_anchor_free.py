@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from cohmm import count_pairs
+from cohmm.learn import min_volume
 from cohmm.learn.pairs import anchor_free as module
 from cohmm.learn.pairs.anchor_free import AnchorFreeError, anchor_free
 
@@ -47,6 +49,56 @@ def test_a_range_without_emissions_is_refused() -> None:
     basis = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [0.2, 0.1]])
     with pytest.raises(AnchorFreeError, match="admits no emission probabilities"):
         anchor_free(basis, np.full(5, 0.2))
+
+
+@pytest.mark.parametrize("basis", [np.ones((5, 2)), np.zeros((5, 2)), np.eye(5)[:, :2] - 0.5])
+def test_a_range_without_volume_is_refused(basis: np.ndarray) -> None:
+    with pytest.raises(AnchorFreeError, match=r"fewer dimensions|no emission probabilities"):
+        anchor_free(basis, np.full(5, 0.2))
+
+
+def blocks(seed: int) -> list[list[int]]:
+    """Short sequences that stay for long in one of eight groups of symbols."""
+    rng = np.random.default_rng(seed)
+    n_sequences = int(rng.integers(8, 16))
+    cuts = np.sort(rng.choice(np.arange(1, 26), 7, replace=False))
+    groups = np.split(rng.permutation(26), cuts)
+    sequences = []
+    for _ in range(n_sequences):
+        symbols: list[int] = []
+        while len(symbols) < 40:
+            group = groups[rng.integers(8)]
+            weights = rng.dirichlet(np.ones(len(group)))
+            symbols += rng.choice(group, int(rng.integers(7, 60)), p=weights).tolist()
+        sequences.append(symbols[:40])
+    return sequences
+
+
+@pytest.mark.filterwarnings("ignore::cohmm.learn.run.EvidenceWarning")
+@pytest.mark.parametrize(("seed", "k"), [(164, 14), (328, 10), (416, 10), (793, 11)])
+def test_a_program_whose_warm_start_leads_astray_is_solved_again(
+    seed: int, k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts, solved = count_pairs(blocks(seed)), []
+
+    def recorded(basis: np.ndarray, frequency: np.ndarray) -> np.ndarray:
+        solved.append(anchor_free(basis, frequency))
+        return solved[-1]
+
+    monkeypatch.setattr("cohmm.learn.pairs.start.anchor_free", recorded)
+    min_volume(counts, k, max_iter=2, random_state=0)
+    assert np.isfinite(solved).all()
+
+
+@pytest.mark.filterwarnings("ignore::cohmm.learn.run.EvidenceWarning")
+def test_without_an_answer_learning_starts_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise AnchorFreeError
+
+    monkeypatch.setattr(module.Program, "farthest", fails)
+    counts = count_pairs(blocks(0))
+    models = [min_volume(counts, 3, max_iter=20, random_state=seed).model for seed in (0, 0, 1)]
+    assert models[0] == models[1] != models[2]
 
 
 def test_rows_that_are_not_in_the_program_hold_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from cohmm import HMM, Cooccurrence, count_pairs
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
+from cohmm.evidence.pairs import LARGEST_LAG
 from cohmm.learn.pairs import min_volume as module
 from cohmm.learn.pairs.anchor_free import anchor_free
 from cohmm.learn.pairs.min_volume import Problem, min_volume
@@ -130,6 +131,25 @@ def test_a_large_determinant_penalty_is_searched_along_the_line() -> None:
 def plain_volume(fit: module.Fit) -> float:
     joint = fit.model.stationary()[:, None] * fit.model.transmat
     return float(abs(np.linalg.det(joint)))
+
+
+@pytest.mark.parametrize("lag", [1, 2, 3, 8, 13, 64])
+def test_the_transitions_on_the_way_are_those_of_every_step(lag: int) -> None:
+    rng = np.random.default_rng(lag)
+    b, weighted = rng.dirichlet(np.ones(3), 3).T, rng.random((3, 3))
+    power = np.linalg.matrix_power
+    expected = sum(power(b, s) @ weighted @ power(b, lag - 1 - s) for s in range(lag))
+    np.testing.assert_allclose(module._on_the_way(b, weighted, lag), expected, rtol=1e-12)
+
+
+def test_the_longest_lag_takes_no_longer_than_another() -> None:
+    # In as many steps as the lag has, this would not end.
+    short = counts_of(random_hmm(6, 2, stay=0.5, random_state=0), 2000, lags=(1, 2))
+    counts = Cooccurrence(
+        {1: short[1], LARGEST_LAG: short[2]}, short.symbol_counts, short.start_counts
+    )
+    fit = quiet(counts, 2, max_iter=20, random_state=0)
+    assert np.isfinite(fit.model.transmat).all()
 
 
 def test_tied_lags_agree_with_the_chain() -> None:

@@ -11,7 +11,7 @@ from cohmm.datasets.synthetic import random_hmm
 from cohmm.learn.pairs.pair_slopes import PairSlopes, fundamental
 
 STEP = 1e-6
-LAGS = (1, 3)
+LAGS = (1, 3, 4, 7, 26, 27)
 
 
 def by_differences(model: HMM, lag: int) -> np.ndarray:
@@ -54,3 +54,8 @@ def test_impossible_pairs_say_nothing() -> None:
     slopes = PairSlopes.of(model, 1)
     assert (slopes.inverse == 0).tolist() == (slopes.p == 0).tolist()
     assert np.isfinite(slopes.curvature()).all()
+
+
+def test_of_a_chain_whose_parts_never_meet() -> None:
+    model = HMM([0.5, 0.5], np.eye(2), [[0.6, 0.4], [0.3, 0.7]])
+    assert np.isfinite(PairSlopes.of(model, 1).curvature()).all()

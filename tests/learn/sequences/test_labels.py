@@ -74,6 +74,7 @@ def test_what_is_known_is_counted() -> None:
     [
         ([0, 1], "one entry per observation, 4, not 2"),
         ([0, 1, 2, 0], "state 2 at sequence 1, position 0: states are from 0 to 1"),
+        ([0, 1e300, 0, 0], r"state 1e\+300 at sequence 0, position 1: states are from 0 to 1"),
         ([0, -2, 0, 0], "state -2 at sequence 0, position 1"),
         ([0, 0.5, 0, 0], "whole numbers"),
         (["a", "b", "a", "a"], "whole numbers"),

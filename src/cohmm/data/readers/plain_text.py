@@ -14,7 +14,7 @@ from cohmm.data.readers.cells import characters_of, words_of
 from cohmm.data.readers.codes import Chunk
 from cohmm.data.readers.source import Progress, Source
 from cohmm.kernels.compiled import Ints
-from cohmm.kernels.threads import helpers, n_threads
+from cohmm.kernels.threads import helpers, n_threads, submit
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -107,7 +107,7 @@ def _ahead(task: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Re
     with helpers(threads) as pool:
         under_way: deque[Future[Any]] = deque()
         for item in items:
-            under_way.append(pool.submit(task, item))
+            under_way.append(submit(pool, task, item))
             if len(under_way) > threads:
                 yield under_way.popleft().result()
         while under_way:

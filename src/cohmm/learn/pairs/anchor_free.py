@@ -26,12 +26,12 @@ BOUND = 1e4  # |q| is at most 1 / sqrt(smallest prevalence): a state in 1e8
 PASSES = 300  # over K, at most
 SHORT_OF = 1e-6  # by more than this share: the other end of the program is tried too
 
-
+NO_VOLUME = "the pair law has fewer dimensions than there are states"
 NO_ENTRIES = np.zeros(0, np.int32)
 
 
 class AnchorFreeError(ValueError):
-    """The linear programs have no solution."""
+    """The linear programs have no solution, or one of no volume."""
 
 
 def anchor_free(basis: Floats, frequency: Floats, tol: float = 1e-4) -> Floats:
@@ -41,13 +41,14 @@ def anchor_free(basis: Floats, frequency: Floats, tol: float = 1e-4) -> Floats:
     laws the volume has many local maxima, and this start ends in better ones than chance.
     """
     k = basis.shape[1]
-    q = np.linalg.inv(basis[_extreme_rows(basis / np.sqrt(frequency)[:, None])])
-    q /= basis.sum(axis=0) @ q
+    q = _inverse(basis[_extreme_rows(basis / np.sqrt(frequency)[:, None])])
+    sums = basis.sum(axis=0) @ q
+    q /= np.where(sums == 0, 1.0, sums)
     program = Program(basis)
     volume, both = -np.inf, False
     for _ in range(max(3, PASSES // k)):
         for column in range(k):
-            cofactors = np.linalg.inv(q)[column]  # up to the determinant, a factor
+            cofactors = _inverse(q)[column]  # up to the determinant, a factor
             q[:, column] = program.farthest(column, cofactors, both)
         before, volume = volume, np.linalg.slogdet(q)[1]
         if both and volume - before <= tol:
@@ -57,13 +58,23 @@ def anchor_free(basis: Floats, frequency: Floats, tol: float = 1e-4) -> Floats:
     return np.asarray(m / m.sum(axis=0))
 
 
+def _inverse(matrix: Floats) -> Floats:
+    try:
+        return np.asarray(np.linalg.inv(matrix))
+    except np.linalg.LinAlgError:
+        raise AnchorFreeError(NO_VOLUME) from None
+
+
 def _extreme_rows(rows: Floats) -> list[int]:
     """K rows far from the span of those before them: successive projection."""
     rest = rows.copy()
     chosen = []
     for _ in range(rows.shape[1]):
         chosen.append(int(np.argmax(np.einsum("ij,ij->i", rest, rest))))
-        direction = rest[chosen[-1]] / np.linalg.norm(rest[chosen[-1]])
+        size = np.linalg.norm(rest[chosen[-1]])
+        if not size:
+            raise AnchorFreeError(NO_VOLUME)
+        direction = rest[chosen[-1]] / size
         rest -= np.outer(rest @ direction, direction)
     return chosen
 
@@ -147,12 +158,7 @@ class Program:
         for row, value in enumerate(direction.tolist()):
             solver.changeRowBounds(row, value, value)
         while True:
-            solver.run()
-            if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-                raise AnchorFreeError(
-                    "the pair law admits no emission probabilities of this many states: "
-                    f"{solver.modelStatusToString(solver.getModelStatus())}"
-                )
+            self._solve()
             q = np.array(solver.getSolution().row_dual)
             slack = self.rows @ q
             slack[self.inside] = 0.0
@@ -162,3 +168,15 @@ class Program:
                 self.bases[key] = solver.getBasis()
                 return q
             self._add(worst)
+
+    def _solve(self) -> None:
+        """From the vertex at hand; where HiGHS goes astray on its way, from none."""
+        for _ in range(2):
+            self.solver.run()
+            if self.solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+                return
+            status = self.solver.modelStatusToString(self.solver.getModelStatus())
+            self.solver.clearSolver()
+        raise AnchorFreeError(
+            f"the pair law admits no emission probabilities of this many states: {status}"
+        )

@@ -277,13 +277,23 @@ def expected_paths(
     for lag, ratio in ratios.items():
         weighted = weights[lag] * (m.T @ ratio.rows)
         first += (lagged[lag] * weighted).sum(axis=1)
-        # Transition s of the path: reach it in s steps, and finish in the others.
-        reach = prevalence[:, None] * weighted
-        for s in range(lag):
-            rest = np.linalg.matrix_power(a, lag - 1 - s)
-            transitions += reach @ rest.T
-            reach = a.T @ reach
+        transitions += _on_the_way(a.T, prevalence[:, None] * weighted, lag)
     return transitions * a, first
+
+
+def _on_the_way(b: Floats, weighted: Floats, lag: int) -> Floats:
+    """The sum of B^s W B^(lag - 1 - s) over the transitions s of a path, by doubling the path.
+
+    A transition is reached in s steps, and the others follow it.
+    """
+    total, power = weighted, b
+    for digit in f"{lag:b}"[1:]:
+        total = total @ power + power @ total
+        power = power @ power
+        if digit == "1":
+            total = total @ b + power @ weighted
+            power = power @ b
+    return total
 
 
 def line_search(problem: Problem, at: Evaluated, n_iter: int) -> tuple[Evaluated | None, int]:

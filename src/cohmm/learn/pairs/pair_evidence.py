@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cohmm.data.user_warnings import silenced
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats, Ints
 from cohmm.learn.options import check_choice, check_states
@@ -154,8 +154,7 @@ def warn_of_noise(shown: Spectrum, k: int, *, goes_on: bool) -> None:
 @contextmanager
 def warned_of_noise_later() -> Iterator[None]:
     """Where pairs may be only the start, more states than they show are nothing to warn of yet."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "these pairs can show")
+    with silenced(beginning="these pairs can show"):
         yield
 
 

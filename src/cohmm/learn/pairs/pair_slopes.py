@@ -46,15 +46,25 @@ class PairSlopes(NamedTuple):
         """Of pairs so far apart."""
         a, m, pi = model.transmat, model.emissionprob.T, prevalence_of(model)
         n, k = m.shape
+        steps, doublings = lag, []
+        while steps > k:  # doubled so often, that the cost does not grow with the lag
+            doublings.append(steps % 2)
+            steps //= 2
         powers = [np.eye(k)]
-        for _ in range(lag):
+        for _ in range(steps):
             powers.append(powers[-1] @ a)
-        arriving, leaving = (m * pi) @ powers[lag], m @ powers[lag].T
-        p = arriving @ m.T
+        power = powers[-1]
         by_a = np.zeros((n, n, k, k))
-        for step in range(lag):  # of the way: reach it, and finish
-            reach, finish = (m * pi) @ powers[step], m @ powers[lag - 1 - step].T
-            by_a += reach[:, None, :, None] * finish[None, :, None, :]
+        for step in range(steps):  # of the way: reach it, and finish
+            by_a += _outer((m * pi) @ powers[step], m @ powers[steps - 1 - step].T)
+        for one_more in reversed(doublings):
+            by_a = by_a @ power.T + power.T @ by_a  # a step of the first half, or of the second
+            power = power @ power
+            if one_more:
+                by_a = by_a @ a.T + _outer((m * pi) @ power, m)
+                power = power @ a
+        arriving, leaving = (m * pi) @ power, m @ power.T
+        p = arriving @ m.T
         # pi changes with A: d pi_k / d A_ij = pi_i Z_jk
         settled = (m[:, None, :] * leaving) @ fundamental(model).T
         by_a += pi[:, None] * settled[:, :, None, :]
@@ -99,7 +109,16 @@ class PairSlopes(NamedTuple):
         return np.concatenate([np.asarray(by_a), by_m.reshape(rows, -1)], axis=1)
 
 
+def _outer(reach: Floats, finish: Floats) -> Floats:
+    """(N, N, K, K) of two (N, K)."""
+    return reach[:, None, :, None] * finish[None, :, None, :]
+
+
 def fundamental(model: HMM) -> Floats:
-    """Z = (I - A + 1 pi')^-1."""
+    """Z = (I - A + 1 pi')^-1; a pseudo-inverse where parts of the chain never meet."""
     pi = prevalence_of(model)
-    return np.asarray(np.linalg.inv(np.eye(len(pi)) - model.transmat + pi), np.float64)
+    matrix = np.eye(len(pi)) - model.transmat + pi
+    try:
+        return np.asarray(np.linalg.inv(matrix), np.float64)
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.pinv(matrix), np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.kernels.compiled import Floats
-from cohmm.learn.pairs.anchor_free import anchor_free
+from cohmm.learn.pairs.anchor_free import AnchorFreeError, anchor_free
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.pair_law import PairLaw, Point
 from cohmm.learn.pairs.spectrum import whitened_basis
@@ -22,15 +22,25 @@ NEARLY_ZERO = 1e-9
 def starts(
     evidence: PairEvidence, k: int, n_init: int, random_state: int | None, given: HMM | None
 ) -> list[Point]:
-    """``n_init`` points to start from; the first is AnchorFree's own, or the given model."""
-    streams = generator(random_state).spawn(n_init - 1)
-    first = _anchor_free(evidence, k) if given is None else _of_model(evidence, k, given)
-    points = [first]
-    for rng in streams:
-        noise = np.exp(PERTURBED_BY * rng.normal(size=first.m.shape))
-        m = mixed(first.m, evidence.frequency) * noise
-        points.append(Point(m / m.sum(axis=0), plain_theta(k)))
-    return points
+    """``n_init`` points to start from; the first is AnchorFree's own, or the given model.
+
+    Where AnchorFree has no answer, the first is as random as the others.
+    """
+    *streams, last = generator(random_state).spawn(n_init)
+    if given is not None:
+        first = _of_model(evidence, k, given)
+    else:
+        try:
+            first = _anchor_free(evidence, k)
+        except AnchorFreeError:
+            m = np.repeat(evidence.frequency[:, None], k, axis=1)
+            first = _perturbed(m, evidence.frequency, last)
+    return [first, *(_perturbed(first.m, evidence.frequency, rng) for rng in streams)]
+
+
+def _perturbed(m: Floats, frequency: Floats, rng: np.random.Generator) -> Point:
+    m = mixed(m, frequency) * np.exp(PERTURBED_BY * rng.normal(size=m.shape))
+    return Point(m / m.sum(axis=0), plain_theta(m.shape[1]))
 
 
 def mixed(m: Floats, frequency: Floats) -> Floats:

@@ -109,8 +109,8 @@ def _checked(data: Sequences, states: Any, n_components: int) -> Ints:
             f"states must have one entry per observation, {len(data.symbols)}, not {len(array)}"
         )
     if array.dtype.kind == "f" and np.all(np.isfinite(array)) and np.all(array == array.round()):
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iu":
+        array = array.astype(np.float64)  # not of whole numbers yet: they may be too large
+    elif array.dtype.kind not in "iu":
         raise ValueError(
             f"states must be whole numbers from 0, and -1 where unknown, not {array.dtype}"
         )
@@ -118,7 +118,7 @@ def _checked(data: Sequences, states: Any, n_components: int) -> Ints:
     if wrong.any():
         place = int(np.argmax(wrong))
         raise ValueError(
-            f"state {array[place]} at {data.place_of(place)}: states are from 0 to "
+            f"state {array[place]:.16g} at {data.place_of(place)}: states are from 0 to "
             f"{n_components - 1}, and -1 is unknown"
         )
     return array.astype(np.int64)

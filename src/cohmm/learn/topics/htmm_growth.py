@@ -20,13 +20,13 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cohmm.data.documents import Documents, in_common_words, joined
 from cohmm.data.vocabulary import codes_in
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.threads import blas_threads
 from cohmm.learn.fit import Callback
 from cohmm.learn.run import Record
 from cohmm.learn.topics.chain_choice import with_chain_that_suits
@@ -195,7 +195,7 @@ def grown_htmm(
         switches = followed * with_chain_that_suits(topics, documents, weighing).switch
         return (past.switches + switches) / max(past.transitions + followed, 1e-300)
 
-    with threadpool_limits(1, "blas"):
+    with blas_threads(1):
         topics = Topics.of(fit.components.T, fit.prevalence, fit.switch, fit.prior)
         topics = topics._replace(switch=rate(topics))
         # 2

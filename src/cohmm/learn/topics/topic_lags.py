@@ -19,7 +19,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
@@ -27,6 +26,7 @@ from cohmm.evidence.counting import as_lags
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.compiled import Floats
+from cohmm.kernels.threads import blas_threads
 from cohmm.learn.topics.clusters import both_ways, frequent_words, main_directions, whitened
 from cohmm.model.sampling import generator
 
@@ -94,7 +94,7 @@ def _signals(documents: Documents | DocumentParts, far: list[int]) -> dict[int, 
     counts = [count_documents(half, (*NEAR, *far)) for half in halves]
     # Estimators come here before a learner does: several threads of BLAS would wait for one another
     # longer than they work, and add up in another order.
-    with threadpool_limits(1, "blas"):
+    with blas_threads(1):
         first, second = (_shown(one, by) for one, by in (counts, counts[::-1]))
     return {lag: (first[lag] + second[lag]) / 2 for lag in first}
 
