@@ -15,7 +15,15 @@ from cohmm.cli import options
 from cohmm.cli.cluster import cluster, partitions, symbols_of
 from cohmm.cli.count import numbers
 from cohmm.cli.model_files import batches_for, json_line
-from cohmm.cli.session import check_output, learning, notices, reading, screen, working
+from cohmm.cli.session import (
+    check_output,
+    files_of,
+    learning,
+    notices,
+    reading,
+    screen,
+    working,
+)
 
 if TYPE_CHECKING:
     from cohmm.data.files import Layout
@@ -129,7 +137,7 @@ def fit(
 
         cohmm fit logs/*.txt -k 12 --workers 8 -o logs.cohmm
     """
-    check_output(output)
+    check_output(output, inputs=files_of(inputs))
     wanted = None if lags is None else numbers(lags)
     from_counts = all(is_counts(path) for path in inputs)
     readable = not from_counts and "-" not in inputs

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cohmm.cli.program import say
-from cohmm.output import check_path, replacing
+from cohmm.output import check_different, check_path, replacing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -177,11 +177,26 @@ def _ignore(n: int) -> None:
     pass
 
 
-def check_output(*paths: Path | None) -> None:
-    """Whether files can be written, before any work is done for them."""
-    for path in paths:
-        if path is not None:
-            check_path(path)
+def check_output(*paths: Path | None, inputs: Iterable[str | Path | None] = ()) -> None:
+    """Whether files can be written, and none of them over another or over an input.
+
+    This comes first, before anything is read.
+    """
+    outputs = [path for path in paths if path is not None]
+    for path in outputs:
+        check_path(path)
+    check_different(outputs, [path for path in inputs if path is not None and path != "-"])
+
+
+def files_of(inputs: Iterable[str]) -> Iterator[str | Path]:
+    """The inputs, with the files of a folder in its place."""
+    for path in inputs:
+        if Path(path).is_dir() and path:
+            from cohmm.data.readers.source import find_sources
+
+            yield from (source.path for source in find_sources(path) if source.path is not None)
+        else:
+            yield path
 
 
 @contextmanager

@@ -75,7 +75,7 @@ def documents_at(
             raise ValueError(
                 f"{path}: a folder has a document a file, and no column {shown(column)}"
             )
-        for file in _text_files(Path(path)):
+        for file in text_files(Path(path)):
             yield whole_file(file, encoding, trace)
         return
     (source,) = find_sources(path)
@@ -106,7 +106,8 @@ def whole_file(path: Path, encoding: str, trace: Trace) -> str:
     return "".join(_decoded(source, encoding))
 
 
-def _text_files(folder: Path) -> list[Path]:
+def text_files(folder: Path) -> list[Path]:
+    """The files of a folder that are documents, in order of their names."""
     names = sorted(file for file in folder.rglob("*") if file.is_file())
     found = [
         file
