@@ -20,6 +20,7 @@ from cohmm.cli.session import (
     files_of,
     learning,
     notices,
+    read_once,
     reading,
     screen,
     working,
@@ -140,11 +141,12 @@ def fit(
     check_output(output, inputs=files_of(inputs))
     wanted = None if lags is None else numbers(lags)
     from_counts = all(is_counts(path) for path in inputs)
-    readable = not from_counts and "-" not in inputs
+    once = read_once(inputs)
+    readable = not from_counts and once is None
     if refine_by is not None and refine is False:
         raise ValueError(f"--refine-by {refine_by} and --no-refine: give one of the two")
     if (refine or refine_by is not None) and not readable:
-        what = "counts" if from_counts else "standard input"
+        what = "counts" if from_counts else once
         option = "--refine" if refine_by is None else "--refine-by"
         raise ValueError(f"{option} reads the data a second time: give files of it, not {what}")
     weight = _number_or_auto("--sparsity", sparsity)

@@ -12,7 +12,7 @@ from cohmm.cli.count import numbers
 from cohmm.cli.fit import Files, is_counts
 from cohmm.cli.model_files import json_line
 from cohmm.cli.program import say
-from cohmm.cli.session import check_output, files_of, notices, working
+from cohmm.cli.session import check_output, files_of, notices, read_once, working
 from cohmm.cli.text_input import Words, corpus, text_files_of
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ def _of_states(
 ) -> Selection:
     from cohmm.diagnose.selection import select as selected
 
-    if "-" in inputs:
-        raise ValueError("select reads the data twice: give files, not standard input")
+    if once := read_once(inputs):
+        raise ValueError(f"select reads the data twice: give files, not {once}")
     files = Files(inputs, layout, integers, readable=True)
     data = files.sequences(files.count((1,)))
     assert data is not None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cohmm.cli.program import say
-from cohmm.output import check_different, check_path, replacing
+from cohmm.output import check_different, check_path, is_special, replacing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -186,6 +186,16 @@ def check_output(*paths: Path | None, inputs: Iterable[str | Path | None] = ()) 
     for path in outputs:
         check_path(path)
     check_different(outputs, [path for path in inputs if path is not None and path != "-"])
+
+
+def read_once(inputs: Iterable[str]) -> str | None:
+    """The first input that cannot be read a second time: standard input, or a pipe."""
+    for path in inputs:
+        if path == "-":
+            return "standard input"
+        if not Path(path).is_dir() and is_special(Path(path)):
+            return path
+    return None
 
 
 def files_of(inputs: Iterable[str]) -> Iterator[str | Path]:

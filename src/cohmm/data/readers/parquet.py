@@ -83,7 +83,7 @@ def _by_rows(source: Source, n_rows: int, progress: Progress | None) -> Any:
 @contextmanager
 def _opened(source: Source) -> Iterator[Any]:
     try:
-        if source.path is None or source.codec is not None:  # Parquet is read from its end
+        if source.n_bytes is None or source.codec is not None:  # Parquet is read from its end
             with source.binary() as stream:
                 whole = pa.py_buffer(stream.read())
             with pq.ParquetFile(whole) as file:

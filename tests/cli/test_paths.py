@@ -1,10 +1,13 @@
-"""Where commands may write: never one output over another, nor over what they read."""
+"""Files, devices, pipes and links: what commands may write over, and how often they read."""
 
 import os
 import subprocess
+import threading
 from pathlib import Path
 from unittest.mock import ANY
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cohmm import HMM, Cooccurrence
@@ -125,3 +128,43 @@ def test_a_link_that_leads_back_to_itself_is_not_written_to(run, folder, args):
 def test_nothing_can_be_remembered_beside_a_device(run):
     told = "--resume remembers files beside the output: /dev/null is not a file"
     run("count", "d.txt", "-o", os.devnull, "--resume", fails=told)
+
+
+# -- pipes as inputs --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pipe(folder):
+    """A function that makes a pipe, from which data is read once."""
+    writers = []
+
+    def make(data):
+        os.mkfifo("pipe")
+        writer = threading.Thread(target=(folder / "pipe").write_bytes, args=(data,))
+        writer.start()
+        writers.append(writer)
+        return "pipe"
+
+    yield make
+    for writer in writers:
+        writer.join(60)
+
+
+@pytest.mark.parametrize("command", [("fit", "-k", "1", "-o", "f.cohmm"), ("diagnose", "-k", "1")])
+def test_a_pipe_is_not_read_a_second_time(run, pipe, command):
+    run(*command, pipe(b"walk shop walk shop shop\n" * 40))
+
+
+@pytest.mark.parametrize(
+    "args", [("select",), ("fit", "-o", "x", "--refine"), ("topics", "--by", "day")]
+)
+def test_what_needs_two_passes_says_so_of_a_pipe(run, folder, args):
+    os.mkfifo("pipe")
+    assert run(*args, "pipe", fails=ANY).stderr.endswith(", not pipe\n")
+
+
+def test_counts_of_a_parquet_file_through_a_pipe(run, folder, pipe):
+    pq.write_table(pa.table({"page": ["a b", "b a"]}), "x.parquet")
+    data = (folder / "x.parquet").read_bytes()
+    run("count", pipe(data), "--format", "parquet", "-o", "c.cohmm")
+    assert Cooccurrence.load("c.cohmm").n_pairs(1) == 2
