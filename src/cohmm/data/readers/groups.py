@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.readers.cells import plain
+from cohmm.data.readers.cells import by_appearance
 from cohmm.data.readers.codes import Chunk, Coder
 from cohmm.data.readers.pieces import Piece
 from cohmm.data.readers.places import place
@@ -57,8 +57,10 @@ class Rows(NamedTuple):
 
 def _as_text(keys: pa.Array, name: str, source: Source) -> pa.Array:
     """Keys that are compared across files, in which they may be of different types."""
+    coded = keys.dictionary_encode()
     try:
-        return keys.cast(pa.large_string())
+        labels = coded.dictionary.cast(pa.large_string())
+        return pa.DictionaryArray.from_arrays(coded.indices, labels)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise source.error(f"the column {shown(name)} is of type {keys.type}: not a key") from None
 
@@ -66,7 +68,7 @@ def _as_text(keys: pa.Array, name: str, source: Source) -> pa.Array:
 def sequences_by_key(sources: Sequence[Source], parts: Sequence[Rows], coder: Coder) -> Piece:
     """All rows of all files, put into sequences."""
     codes = [
-        coder.encode(Chunk(plain(rows.symbols), rows.rows, rows.rows), source)
+        coder.encode(Chunk(by_appearance(rows.symbols), rows.rows, rows.rows), source)
         for source, rows in zip(sources, parts, strict=True)
     ]
     files = np.repeat(np.arange(len(parts)), [len(rows.rows) for rows in parts])
@@ -85,7 +87,8 @@ def sequences_by_key(sources: Sequence[Source], parts: Sequence[Rows], coder: Co
 def _united(role: str, parts: Sequence[Rows]) -> Any:
     tables = [pa.table({role: rows.keys[role]}) for rows in parts if rows.keys]
     try:
-        return pa.concat_tables(tables, promote_options="permissive")[role]
+        column = pa.concat_tables(tables, promote_options="permissive")[role]
+        return column.unify_dictionaries().combine_chunks().indices if role == "group" else column
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         kinds = ", ".join(dict.fromkeys(str(table[role].type) for table in tables))
         raise ValueError(f"the {role} column has different types in the files: {kinds}") from None
