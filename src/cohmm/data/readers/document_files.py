@@ -140,14 +140,15 @@ def _cells(source: Source, layout: Layout) -> Iterator[Chunk]:
 
 
 def _lines(source: Source, encoding: str) -> Iterator[str]:
-    rest = ""
+    rest: list[str] = []  # of a line that may be long: its parts are joined once
     for block in _decoded(source, encoding):
-        lines = (rest + block).split("\n")
-        rest = lines.pop()
+        first, *lines = block.split("\n")
+        rest.append(first)
         for line in lines:
-            yield line.removesuffix("\r")
-    if rest:
-        yield rest
+            yield "".join(rest).removesuffix("\r")
+            rest = [line]
+    if any(rest):
+        yield "".join(rest)
 
 
 def _decoded(source: Source, encoding: str) -> Iterator[str]:

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from cohmm.data.readers.cells import characters_of, words_of
-from cohmm.data.readers.codes import Chunk
+from cohmm.data.readers.codes import Chunk, check_length
+from cohmm.data.readers.places import place
 from cohmm.data.readers.source import Progress, Source
 from cohmm.kernels.compiled import Ints
 from cohmm.kernels.threads import helpers, n_threads
@@ -56,14 +57,19 @@ def _blocks(
     source: Source, n_bytes: int, progress: Progress | None, end: Callable[[bytes], int]
 ) -> Iterator[bytes]:
     """The bytes of a file, cut where ``end`` says."""
-    rest = b""
+    rest, line = b"", 1
     with source.text(progress) as file:
         while new := file.read(n_bytes):
             block = rest + new
             cut = end(block)
             rest = block[cut:]
             if cut:
+                line += block.count(b"\n", 0, cut)
                 yield block[:cut]
+            try:
+                check_length(rest)
+            except ValueError as error:
+                raise ValueError(f"{place(source, line)}: {error}") from None
     if rest:
         yield rest
 
