@@ -400,7 +400,7 @@ def test_an_order_of_several_types_is_refused(tmp_path):
     first = table(tmp_path, "t,x\n1,b\n", "a.csv")
     second = table(tmp_path, "t,x\nlate,b\n", "b.csv")
     assert fails(reading([first, second], Layout(column="x", order="t"))) == (
-        "the order column has different types in the files: int64, string"
+        f"the order column has different types in the files: int64 in {first}, string in {second}"
     )
 
 

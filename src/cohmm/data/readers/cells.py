@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cohmm.data.characters import distinct_characters
+from cohmm.data.encoding import common
 from cohmm.data.readers.codes import Chunk
 from cohmm.kernels.compiled import Ints
 from cohmm.kernels.words import split_words
@@ -68,7 +69,7 @@ def by_appearance(cells: pa.Array) -> pa.Array:
         return cells
     places = pc.unique(cells.indices).drop_null()
     indices = pc.index_in(cells.indices, places)
-    return pa.DictionaryArray.from_arrays(indices, cells.dictionary.take(places))
+    return pa.DictionaryArray.from_arrays(indices, common(cells.dictionary.take(places)))
 
 
 def in_parts(cells: pa.Array, n_bytes: int) -> Iterator[pa.Array]:

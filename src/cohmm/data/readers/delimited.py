@@ -64,9 +64,9 @@ def read_delimited_rows(source: Source, layout: Layout, progress: Progress | Non
         if not names:
             return Rows.none()
         column, group, order = layout.columns(names, source)
-        wanted = list(dict.fromkeys(name for name in (column, group, order) if name))
+        wanted = list(dict.fromkeys(name for name in (column, group, order) if name is not None))
         # The order is the one column whose type matters: 9 comes before 10.
-        convert = _conversion(wanted, [name for name in (column, group) if name and name != order])
+        convert = _conversion(wanted, [name for name in wanted if name != order])
         table = pa_csv.read_csv(stream, **settings, convert_options=convert)
         return Rows.of(table, column, group, order, source)
 

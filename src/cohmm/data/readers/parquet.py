@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cohmm.data.encoding import common
 from cohmm.data.readers.cells import (
     cell_sequences,
     in_parts,
@@ -64,7 +65,7 @@ def read_parquet_rows(source: Source, layout: Layout, progress: Progress | None 
     """The symbol of every row, with its group and its place in the order."""
     with _opened(source, layout) as (file, column, group, order):
         _check(source, column, file.schema_arrow.field(column).type, lists=False)
-        wanted = list(dict.fromkeys(name for name in (column, group, order) if name))
+        wanted = list(dict.fromkeys(name for name in (column, group, order) if name is not None))
         table = file.read(columns=wanted)
         table.validate(full=True)
         _by_rows(source, file.metadata.num_rows, progress)(file.metadata.num_rows)
@@ -145,10 +146,10 @@ def _batches(file: Any, column: str, size: int) -> Iterator[pa.Array]:
         held.append(batch.column(0))
         n_rows, n_bytes = sum(map(len, held)), sum(cells.nbytes for cells in held)
         if not nested or n_rows >= whole or n_bytes >= size * BYTES:
-            yield pa.concat_arrays(held)
+            yield common(pa.concat_arrays(held))
             held = []
     if held:
-        yield pa.concat_arrays(held)
+        yield common(pa.concat_arrays(held))
 
 
 def _rows_at_a_time(file: Any, column: str, size: int) -> int:
