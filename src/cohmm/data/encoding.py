@@ -354,6 +354,8 @@ def _arrow_array(column: Any) -> Any:
     """A pandas, polars or pyarrow column as a pyarrow one."""
     if isinstance(column, (pa.Array, pa.ChunkedArray)):
         return column
+    if _is_lazy(column):
+        column = column.collect()
     if isinstance(column, pa.Table) or hasattr(column, "columns"):
         names = list(getattr(column, "column_names", None) or column.columns)
         if len(names) != 1:
@@ -369,12 +371,22 @@ def _arrow_array(column: Any) -> Any:
         raise ValueError(f"a column holds values of one type: {error}") from None
 
 
+def _is_lazy(frame: Any) -> bool:
+    """Whether it is a LazyFrame of polars, whose columns have no values yet."""
+    return hasattr(type(frame), "collect_schema") and hasattr(type(frame), "collect")
+
+
 def arrow_table(frame: Any, names: Sequence[str]) -> pa.Table:
     """Some columns of a pandas or polars frame, or of a pyarrow table."""
-    columns = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
+    if lazy := _is_lazy(frame):
+        columns = frame.collect_schema().names()
+    else:
+        columns = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
     for name in names:
         if name not in columns:
             raise ValueError(f"there is no column {shown(name)}; there are {listed(columns)}")
+    if lazy:
+        frame = frame.select(list(dict.fromkeys(names))).collect()
     if isinstance(frame, pa.Table):
         return frame.select(list(dict.fromkeys(names)))
     return pa.table({name: _arrow_array(frame[name]) for name in names})
