@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cohmm.cli.program import say
+from cohmm.cli.program import say, say_later
 from cohmm.output import check_different, check_path, is_special, replacing
 
 if TYPE_CHECKING:
@@ -121,9 +121,9 @@ def notices() -> Iterator[None]:
 def say_some(texts: list[str]) -> None:
     """A line each of the first few, and how many more there are."""
     for text in texts[:MOST_NOTICES]:
-        say(text)
+        say_later(text)
     if len(texts) > MOST_NOTICES:
-        say(f"... and {len(texts) - MOST_NOTICES:,} more such notices")
+        say_later(f"... and {len(texts) - MOST_NOTICES:,} more such notices")
 
 
 @contextmanager

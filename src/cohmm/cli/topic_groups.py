@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cohmm.cli.program import say
+from cohmm.cli.program import say_later
 from cohmm.cli.session import read_once, screen
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def grouped(model: HTMM, documents: Documents, values: list[Any], period: Any) -
         warnings.simplefilter("always", TextWarning)
         over = model.over(documents, by=values, period=period)
     for warning in heard:
-        say(str(warning.message))
+        say_later(str(warning.message))
     return over
 
 
