@@ -23,6 +23,7 @@ Result = TypeVar("Result")
 BLANKS = (b" ", b"\n", b"\t", b"\r", b"\v", b"\f")
 NEWLINE = ord("\n")
 RETURN = ord("\r")
+MOST_AHEAD = 4  # blocks: a cap on memory has room for these, however many threads there are
 
 
 class Words(NamedTuple):
@@ -106,7 +107,7 @@ def _split(block: bytes) -> Words:
 
 def _ahead(task: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """``map(task, items)``, a few items ahead of the one that is asked for, on threads."""
-    threads = n_threads()
+    threads = min(n_threads(), MOST_AHEAD)
     if threads == 1:
         yield from map(task, items)
         return
