@@ -57,7 +57,8 @@ def check_path(path: str | os.PathLike[str]) -> None:
 def check_different(outputs: Sequence[Path], inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
     """Whether no output takes the place of another, or of an input.
 
-    A device such as ``/dev/null`` or a terminal takes what several write.
+    A device such as ``/dev/null`` or a terminal takes what several write, and a socket may be
+    both standard input and standard output.
     """
     read = [Path(path) for path in inputs]
     for n, path in enumerate(outputs):
@@ -68,7 +69,8 @@ def check_different(outputs: Sequence[Path], inputs: Iterable[str | os.PathLike[
                 raise StorageError(
                     f"cannot write {path}: {other} is another output, and the same file"
                 )
-        if path.is_file() and any(_are_same(path, other) for other in read):
+        there = path.exists() and not path.is_socket()
+        if there and any(_are_same(path, other) for other in read):
             raise StorageError(f"cannot write {path}: it is an input; give another output file")
 
 

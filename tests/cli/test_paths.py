@@ -72,6 +72,13 @@ def test_no_output_is_written_over_an_input(run, folder, args):
     assert contents(folder) == before
 
 
+def test_a_pipe_is_not_read_and_written(run, folder):
+    """There is nobody to read what would be written."""
+    os.mkfifo("pipe")
+    told = "cannot write pipe: it is an input; give another output file"
+    run("decode", "m.cohmm", "pipe", "-o", "pipe", fails=told)
+
+
 def test_a_file_beside_the_documents_of_a_folder_is_no_input(run, folder):
     (folder / "here").mkdir()
     (folder / "here" / "d.txt").write_text("gas oil corn wheat\n" * 9)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.fuzz.draws import Draws
 from tests.fuzz.targets import TARGETS
 
-SLOW = {"learning": 25, "topics": 15, "command_line": 25}
+SLOW = {"learning": 25, "topics": 15, "command_line": 25, "command_grammar": 25}
 
 
 @pytest.mark.filterwarnings("ignore")
