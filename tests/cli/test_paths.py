@@ -170,6 +170,12 @@ def test_what_needs_two_passes_says_so_of_a_pipe(run, folder, args):
     assert run(*args, "pipe", fails=ANY).stderr.endswith(", not pipe\n")
 
 
+def test_a_pipe_is_given_once(run, folder):
+    os.mkfifo("pipe")
+    told = "pipe: a pipe can be read only once: give it once"
+    run("count", "pipe", "pipe", "-o", "c.cohmm", fails=told)
+
+
 def test_counts_of_a_parquet_file_through_a_pipe(run, folder, pipe):
     pq.write_table(pa.table({"page": ["a b", "b a"]}), "x.parquet")
     data = (folder / "x.parquet").read_bytes()

@@ -89,6 +89,35 @@ COMMANDS: dict[str, dict[str, tuple[str, ...] | None]] = {
     "report": LAYOUT | {"--title": ("", "a"), "--labels": ("x.txt", "", "loop"), "--by": NAMES},
     "diagnose": LAYOUT | {"-k": NUMBERS, "--unseen": ("missing", ""), "--json": None},
 }
+SOURCES = (
+    ["x.txt"],
+    ["mark.txt", "folder"],
+    ["pipe"],
+    ["x.csv", "--column", "page", "--group", "user"],
+    ["x.csv", "--column", "page", "--order", ""],
+    ["types.parquet", "--column", "page"],
+    ["types.parquet", "--column", "TYPE"],
+    ["types.parquet", "--column", "s", "--group", "TYPE"],
+    ["types.parquet", "--column", "s", "--order", "TYPE"],
+    ["types.parquet", "--column", "TYPE", "--each-row", "symbol"],
+    ["x.jsonl", "--column", "page", "--order", "order"],
+)
+DOCUMENTS = (
+    ["x.txt"],
+    ["folder"],
+    ["pipe"],
+    ["types.parquet", "--column", "page", "--token-pattern", r"\S+"],
+    ["x.csv", "--column", "page"],
+)
+USUAL = {
+    "fit": ["-k", "1", "--max-iter", "2"],
+    "topics": ["-k", "1"],
+    "score": ["--unseen", "missing"],
+    "decode": ["--unseen", "missing"],
+    "report": ["--unseen", "missing"],
+    "diagnose": ["-k", "1", "--unseen", "missing"],
+    "sample": ["-n", "9"],
+}
 MODELS = ("m.cohmm", "c.cohmm", "x.txt", "", "pipe", "loop", os.devnull)
 TAKE_A_MODEL = ("score", "decode", "sample", "report", "diagnose")
 
@@ -112,16 +141,25 @@ def prepare(folder: Path) -> None:
 
 
 def command(draws: Draws) -> list[str]:
-    """The words of a command line; paths are names."""
+    """The words of a command line; paths are names.
+
+    Half of them would run as they are, but for the options that are added: the last one counts.
+    """
     name = draws.choice(list(COMMANDS))
     words = [name]
     if name in TAKE_A_MODEL:
         words.append(draws.choice(MODELS) if draws.rarely() else "m.cohmm")
-    if name != "sample":
-        words += draws.many(lambda: draws.choice(INPUTS), 2, 1)
+    if name == "topics":
+        words += draws.choice(DOCUMENTS) if draws.flag() else [draws.choice(INPUTS)]
+    elif name != "sample":
+        columns = draws.choice(list(COLUMNS))
+        read = draws.choice(SOURCES)
+        typed = [columns if word == "TYPE" else word for word in read]
+        words += typed if draws.flag() else draws.many(lambda: draws.choice(INPUTS), 2, 1)
+    words += USUAL.get(name, [])
     if name not in ("score", "diagnose"):
         words += ["-o", draws.choice(OUTPUTS) if draws.flag() else "out"]
-    for _ in range(draws.whole(0, 3)):
+    for _ in range(draws.whole(0, 2)):
         option = draws.choice(list(COMMANDS[name]))
         values = COMMANDS[name][option]
         words += [option] if values is None else [option, draws.choice(values)]

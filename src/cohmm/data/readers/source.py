@@ -100,10 +100,14 @@ def find_sources(paths: Paths, format: Format | None = None) -> list[Source]:
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise ValueError("there is no input: give a file, a folder, or - for standard input")
-    if "" in [os.fspath(path) for path in given]:
+    names = [os.fspath(path) for path in given]
+    if "" in names:
         raise ValueError("the path is empty: give a file, a folder, or - for standard input")
-    if [os.fspath(path) for path in given].count(STANDARD_INPUT) > 1:
+    if names.count(STANDARD_INPUT) > 1:
         raise ValueError("standard input can be read only once: give - once")
+    for name in names:
+        if names.count(name) > 1 and Path(name).is_fifo():
+            raise ValueError(f"{name}: a pipe can be read only once: give it once")
     return [source for path in given for source in _sources_of(path, format)]
 
 
