@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 
 def main() -> None:
     """Run the command line; an interrupt ends it at once, also while modules are imported."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    atexit.register(_leave)  # the first to be registered is the last to be called
+    for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
     from cohmm.cli import main as run
 
     run()
+
+
+def _leave() -> None:
+    """All is written, and the exit code stands: a signal no longer changes it.
+
+    Python puts the system's own handlers back before it takes its modules down, which takes a
+    while, and a signal would end the process as if it had failed.
+    """
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _end(number: int, frame: object) -> None:

@@ -15,7 +15,7 @@ import secrets
 import stat
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -40,16 +40,46 @@ def check_path(path: str | os.PathLike[str]) -> None:
         if path.is_dir():
             raise StorageError(f"cannot write {path}: it is a folder")
         target = Path(os.path.realpath(path))
+        if target.is_symlink():
+            raise StorageError(f"cannot write {path}: it is a link that leads back to itself")
         if not target.parent.is_dir():
             missing = target.parent if path.is_symlink() else path.parent
             raise StorageError(f"cannot write {path}: there is no folder {missing}")
-        if _is_special(path):
+        if is_special(path):
             return
     if not os.access(target.parent, os.W_OK | os.X_OK):
         why = "is on a read-only disk" if _is_read_only(target.parent) else "may not be written to"
         raise StorageError(f"cannot write {path}: the folder {path.parent} {why}")
     if target.exists() and not os.access(target, os.W_OK):
         raise StorageError(f"cannot write {path}: this file may not be written to")
+
+
+def check_different(outputs: Sequence[Path], inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
+    """Whether no output takes the place of another, or of an input.
+
+    A device such as ``/dev/null`` or a terminal takes what several write, and a socket may be
+    both standard input and standard output.
+    """
+    read = [Path(path) for path in inputs]
+    for n, path in enumerate(outputs):
+        if path.is_char_device():
+            continue
+        for other in outputs[:n]:
+            if _are_same(path, other):
+                raise StorageError(
+                    f"cannot write {path}: {other} is another output, and the same file"
+                )
+        there = path.exists() and not path.is_socket()
+        if there and any(_are_same(path, other) for other in read):
+            raise StorageError(f"cannot write {path}: it is an input; give another output file")
+
+
+def _are_same(path: Path, other: Path) -> bool:
+    if os.path.realpath(path) == os.path.realpath(other):
+        return True
+    with suppress(OSError):
+        return path.samefile(other)
+    return False
 
 
 @contextmanager
@@ -61,12 +91,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     check_path(path)
     path = Path(path)
-    if _is_special(path):
+    if is_special(path):
         with telling(path):
             own = own_descriptor(path)  # goes on where the shell's ``>>`` is
             raw = NamedFile(os.open(path, os.O_WRONLY) if own is None else os.dup(own), str(path))
-        with io.BufferedWriter(raw) as file:
-            yield file
+        with _Stream(raw) as stream:
+            yield stream
         return
     target = Path(os.path.realpath(path))
     before = target.stat() if target.exists() else None
@@ -114,6 +144,33 @@ class NamedFile(io.FileIO):
             return super().write(data)
 
 
+class _Stream(io.BufferedWriter):
+    """A device or a pipe: nothing in it is written twice, and its place is what was written.
+
+    A device may say that it can seek, and then be at 0 whatever was written.
+    """
+
+    _n_bytes = 0
+
+    def write(self, data: Any) -> int:
+        """All of it, or an error."""
+        n = super().write(data)
+        self._n_bytes += n
+        return n
+
+    def seekable(self) -> bool:
+        """There is no way back."""
+        return False
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """There is no way back."""
+        raise io.UnsupportedOperation("seek")
+
+    def tell(self) -> int:
+        """How many bytes were written."""
+        return self._n_bytes
+
+
 @contextmanager
 def telling(path: object) -> Iterator[None]:
     """What the system refuses is told by the name that was asked for."""
@@ -137,7 +194,7 @@ def own_descriptor(path: Path) -> int | None:
     return None
 
 
-def _is_special(path: Path) -> bool:
+def is_special(path: Path) -> bool:
     """Whether it is there, and must not be replaced: a device, a pipe, what the shell opened."""
     return own_descriptor(path) is not None or (path.exists() and not path.is_file())
 

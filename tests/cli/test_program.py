@@ -279,3 +279,39 @@ def test_progress_is_shown_on_a_terminal_alone(folder):
     assert "drawing" in output
     assert "100%" in output
     assert real("count", "big.txt", "-o", "c.cohmm").stderr == ""
+
+
+# -- what goes wrong stands alone -------------------------------------------------------------
+
+
+def test_notices_come_with_success_alone(run, folder):
+    (folder / "blank.txt").write_text("walk shop\n\nshop walk\n")
+    told = "cohmm: blank.txt: 1 blank line was skipped\n"
+    assert run("count", "blank.txt", "-o", "c.cohmm").stderr == told
+    result = run("fit", "blank.txt", "-k", "1", "-o", "f.cohmm")
+    assert told in result.stderr
+
+
+def test_an_error_after_a_notice_stands_alone(run, folder):
+    """The documents are read, and what is wrong shows later."""
+    (folder / "e.txt").write_text("gas oil\n\noil gas\n")
+    assert "1 of 3 documents have no word" in run("topics", "e.txt", "-k", "1").stderr
+    run("topics", "e.txt", "-k", "1", "--lags", "9", fails=ANY)
+
+
+def test_an_error_after_a_warning_stands_alone(folder):
+    code = """
+import warnings
+from importlib import import_module
+from cohmm.cli import main
+
+def fail(*args):
+    warnings.warn("look out")
+    raise ValueError("it went wrong")
+
+import_module("cohmm.cli.score").working = fail
+main()
+"""
+    command = [sys.executable, "-c", code, "score", "m.cohmm", "d.txt"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "cohmm: it went wrong\n")

@@ -147,3 +147,21 @@ def test_output_through_devices_pipes_and_links(folder):
     assert (folder / "there.txt").read_text() == expected
     assert stat.S_IMODE(os.stat("there.txt").st_mode) == 0o600
     assert real("decode", "m.cohmm", "d.txt", "-o", "/dev/stdout").stdout == expected
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_interpreter_ends_changes_nothing(folder, number):
+    """It comes when modules are taken down, and the last handlers of Python are gone."""
+    code = f"""
+import os, sys
+import cohmm.__main__ as program
+class Late:
+    def __del__(self, kill=os.kill, me=os.getpid()):
+        kill(me, {int(number)})
+program.late = Late()
+sys.argv = ["cohmm", "--version"]
+program.main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("cohmm ")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cohmm import HMM, ImpossibleObservation, Sequences, count_pairs, count_triples, threads
 from cohmm.data.files import Layout, n_bytes, read_files
-from cohmm.data.readers import delimited
+from cohmm.data.readers import delimited, plain_text
 from cohmm.data.readers.codes import Labels
 from cohmm.data.readers.reading import read_pieces
 from cohmm.data.readers.source import find_sources
@@ -182,6 +182,17 @@ def test_any_number_of_threads_gives_the_same(tmp_path):
         with threads(n):
             found.append(count_files(path, batch_size=700).pairs)
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("n", [1, 2, 128])
+def test_few_blocks_are_read_ahead_however_many_threads_there_are(n):
+    """A cap on memory has room for these."""
+    taken, held = [], []
+    with threads(n):
+        for block in plain_text._ahead(str, (taken.append(i) or i for i in range(300))):
+            held.append(len(taken) - int(block))
+    assert taken == list(range(300))
+    assert max(held) <= plain_text.MOST_AHEAD + 1
 
 
 def test_a_long_line_is_never_held_as_a_whole(tmp_path):
@@ -400,7 +411,7 @@ def test_an_order_of_several_types_is_refused(tmp_path):
     first = table(tmp_path, "t,x\n1,b\n", "a.csv")
     second = table(tmp_path, "t,x\nlate,b\n", "b.csv")
     assert fails(reading([first, second], Layout(column="x", order="t"))) == (
-        "the order column has different types in the files: int64, string"
+        f"the order column has different types in the files: int64 in {first}, string in {second}"
     )
 
 

@@ -47,6 +47,7 @@ ONE_SEQUENCE = {
     "pandas frame": pd.DataFrame({"symbol": FLAT}),
     "polars": pl.Series(FLAT),
     "polars frame": pl.DataFrame({"symbol": FLAT}),
+    "polars lazy frame": pl.LazyFrame({"symbol": FLAT}),
     "pyarrow": pa.array(FLAT),
     "pyarrow chunked": pa.chunked_array([FLAT[:2], [], FLAT[2:]], pa.int64()),
     "pyarrow dictionary": pa.array(FLAT).dictionary_encode(),
@@ -279,6 +280,7 @@ FRAMES = {
         {"user": pd.CategoricalDtype(["x", "w", "v", "u"]), "page": "category"}
     ),
     "polars": pl.DataFrame(ROWS),
+    "polars lazy": pl.LazyFrame(ROWS),
     "polars categories": pl.DataFrame(ROWS).with_columns(
         pl.col("user").cast(pl.Categorical), pl.col("page").cast(pl.Categorical)
     ),

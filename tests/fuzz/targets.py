@@ -522,3 +522,6 @@ def command_line(draws: Draws, folder: Path) -> None:
         assert lines, (words, result.stderr)
         assert all(len(line) <= 300 for line in lines), (words, lines)
         assert "Traceback" not in result.stderr
+
+
+from tests.fuzz import command_lines as command_lines  # noqa: E402 - it registers a target of its own

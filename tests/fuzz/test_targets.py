@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from tests.fuzz.draws import Draws
 from tests.fuzz.targets import TARGETS
 
-SLOW = {"learning": 25, "topics": 15, "command_line": 25, "several_threads": 6}
+SLOW = {
+    "learning": 25,
+    "topics": 15,
+    "command_line": 25,
+    "command_grammar": 25,
+    "several_threads": 6,
+    "evidence_that_swings": 40,
+}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -19,6 +19,7 @@ from cohmm.topics.word_order import RELEVANCE
 from tests.report.samples import TRICKY, WORDS, a_trust, an_over, material
 
 DESKTOP, PHONE = (1280, 900), (360, 740)
+FORMULA = tuple("=+-@\t\r")  # what a spreadsheet takes for the begin of one
 QUOTED = 'the "sea" & it\'s <b>tides</b>'
 SECTIONS = ["summary", "topics", "transitions", "documents", "order"]
 
@@ -497,7 +498,16 @@ def test_every_table_is_saved_as_csv_and_as_json(opened):
         assert [list(row) for row in rows] == [list(item) for item in objects]
         for row, item in zip(rows, objects, strict=True):
             texts = [value for value in item.values() if isinstance(value, str)]
-            assert [row[key] for key, value in item.items() if isinstance(value, str)] == texts
+            cells = [row[key] for key, value in item.items() if isinstance(value, str)]
+            assert cells == [f"'{text}" if text[:1] in FORMULA else text for text in texts]
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_word_is_a_formula_in_csv(opened, begin):
+    page = opened().page
+    made = f"asCsv({{columns: ['word', 'share'], rows: [[{json.dumps(begin + 'A1')}, -0.5]]}})"
+    ((word, share),) = list(csv.reader(io.StringIO(page.evaluate(made), newline="")))[1:]
+    assert (word, share) == (f"'{begin}A1", "-0.5")
 
 
 def test_dark_and_light_are_a_button_apart_and_remembered(opened):

@@ -17,7 +17,7 @@ from cohmm.cli import options
 from cohmm.cli.model_files import json_line
 from cohmm.cli.program import say
 from cohmm.cli.session import check_output, screen, working, writing
-from cohmm.cli.text_input import Words, corpus
+from cohmm.cli.text_input import Words, corpus, stop_words_file, text_files_of
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
@@ -106,7 +106,7 @@ def compare(
 
         cohmm compare articles/ -k 20 --models htmm,bertopic --embedding all-MiniLM-L6-v2/
     """
-    check_output(csv)
+    check_output(csv, inputs=[*text_files_of(inputs), stop_words_file(stop_words)])
     if embedding is not None and not embedding.is_dir():
         raise ValueError(f"--embedding {embedding}: there is no such folder with a language model")
     words = Words.of(stop_words, min_df, max_df, max_features, token_pattern)

@@ -10,7 +10,8 @@ import typer
 
 from cohmm.cli import options
 from cohmm.cli.cluster import cluster, partitions, symbols_of
-from cohmm.cli.session import check_output, reading, say_some, working
+from cohmm.cli.session import check_output, files_of, reading, say_some, working
+from cohmm.output import is_special
 
 if TYPE_CHECKING:
     from cohmm.data.elsewhere import Elsewhere
@@ -87,7 +88,9 @@ def count(
 
         cohmm count --merge monday.cohmm tuesday.cohmm -o both.cohmm
     """
-    check_output(output, triples)
+    check_output(output, triples, inputs=files_of(inputs))
+    if resume and is_special(output):
+        raise ValueError(f"--resume remembers files beside the output: {output} is not a file")
     _check_together(merge, resume=resume, triples=triples is not None, skip_bad=skip_bad)
     if workers is not None or scheduler is not None:
         _check_alone(
@@ -118,7 +121,7 @@ def count(
             "min_count": min_count,
             "max_vocabulary": max_vocabulary,
             "memory": memory,
-            "folder": None if _is_special(output) else output.resolve().parent,
+            "folder": None if is_special(output) else output.resolve().parent,
         }
         if merge:
             notices: list[str] = []
@@ -154,11 +157,6 @@ def count(
 def numbers(text: str) -> tuple[int, ...]:
     """Lags, as they are written on the command line."""
     return options.whole_numbers("--lags", text, "1,2,3")
-
-
-def _is_special(path: Path) -> bool:
-    """Whether it is a device or a pipe, beside which there is no room."""
-    return path.exists() and not path.is_file()
 
 
 def _check_together(merge: bool, **others: bool) -> None:

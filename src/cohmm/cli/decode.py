@@ -11,7 +11,7 @@ import typer
 from cohmm.cli import options
 from cohmm.cli.model_files import batches_for, finite, in_pieces, json_line
 from cohmm.cli.parquet_output import is_parquet, write_tables
-from cohmm.cli.session import check_output, reading, working, writing
+from cohmm.cli.session import check_output, files_of, reading, working, writing
 
 if TYPE_CHECKING:
     from cohmm.data.files import Layout
@@ -54,7 +54,7 @@ def decode(
 
         cohmm decode weather.cohmm years/ -o states.parquet
     """
-    check_output(output)
+    check_output(output, inputs=[model, *files_of(inputs)])
     if output is not None and is_parquet(output):
         with working(threads), reading(inputs, "decoding") as watch:
             from cohmm.model.answers import PATHS

@@ -10,7 +10,7 @@ import typer
 from cohmm.cli import options
 from cohmm.cli.fit import Files, is_counts, load_counts, states_of
 from cohmm.cli.model_files import batches_for, json_line
-from cohmm.cli.session import notices, reading, working
+from cohmm.cli.session import notices, read_once, reading, working
 
 if TYPE_CHECKING:
     from cohmm.data.files import Layout
@@ -84,7 +84,8 @@ def _diagnosed(
     from cohmm.learn import pairwise
 
     if not is_counts(subject):  # data
-        files = Files([subject, *paths], layout, integers, readable=subject != "-")
+        data_files = [subject, *paths]
+        files = Files(data_files, layout, integers, readable=read_once(data_files) is None)
         fit = pairwise(files, states_of(states), random_state=seed)
         data = files.sequences(fit.counts)
         return diagnosis_of(fit, data, random_state=seed or 0)

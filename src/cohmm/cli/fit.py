@@ -15,7 +15,16 @@ from cohmm.cli import options
 from cohmm.cli.cluster import cluster, partitions, symbols_of
 from cohmm.cli.count import numbers
 from cohmm.cli.model_files import batches_for, json_line
-from cohmm.cli.session import check_output, learning, notices, reading, screen, working
+from cohmm.cli.session import (
+    check_output,
+    files_of,
+    learning,
+    notices,
+    read_once,
+    reading,
+    screen,
+    working,
+)
 
 if TYPE_CHECKING:
     from cohmm.data.files import Layout
@@ -129,14 +138,15 @@ def fit(
 
         cohmm fit logs/*.txt -k 12 --workers 8 -o logs.cohmm
     """
-    check_output(output)
+    check_output(output, inputs=files_of(inputs))
     wanted = None if lags is None else numbers(lags)
     from_counts = all(is_counts(path) for path in inputs)
-    readable = not from_counts and "-" not in inputs
+    once = read_once(inputs)
+    readable = not from_counts and once is None
     if refine_by is not None and refine is False:
         raise ValueError(f"--refine-by {refine_by} and --no-refine: give one of the two")
     if (refine or refine_by is not None) and not readable:
-        what = "counts" if from_counts else "standard input"
+        what = "counts" if from_counts else once
         option = "--refine" if refine_by is None else "--refine-by"
         raise ValueError(f"{option} reads the data a second time: give files of it, not {what}")
     weight = _number_or_auto("--sparsity", sparsity)

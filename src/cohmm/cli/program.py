@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import typer
 from typer.core import TyperGroup
@@ -27,13 +27,20 @@ UsageError: Any = typer.BadParameter.__bases__[0]
 class Program(TyperGroup):
     """The group of commands; no error that a user can cause ends in a traceback."""
 
+    notices: ClassVar[list[str] | None] = None
+    """What a command that is running has to say when all went well."""
+
     def main(self, *args: Any, **options: Any) -> Any:
         """Run a command and end the process; its result has reached standard output."""
         options["standalone_mode"] = False
         code: Any = BAD_INPUT
+        notices: list[str] = []
+        Program.notices = notices
         try:
             code = super().main(*args, **options)
             sys.stdout.flush()
+            for text in [] if code == INTERRUPTED else notices:
+                say(text)
         except UsageError as error:
             path = error.ctx.command_path if error.ctx is not None else "cohmm"
             say(f"{error.format_message().rstrip('.')} (see {path} --help)")
@@ -45,6 +52,8 @@ class Program(TyperGroup):
             say(f"a number is too large ({error})")
         except MemoryError as error:
             say(f"not enough memory ({error})")
+        finally:
+            Program.notices = None
         if code == INTERRUPTED:
             say("interrupted")
         _forget_output()
@@ -55,6 +64,14 @@ def say(text: str) -> None:
     """One line on standard error."""
     with suppress(OSError):  # nobody hears it
         print(one_line(f"cohmm: {text}"), file=sys.stderr, flush=True)
+
+
+def say_later(text: str) -> None:
+    """One line on standard error, when all went well: what goes wrong stands alone."""
+    if Program.notices is None:  # no command is running
+        say(text)
+    else:
+        Program.notices.append(text)
 
 
 def one_line(text: str) -> str:
@@ -95,7 +112,7 @@ def prepare_streams() -> None:
         errors="backslashreplace",
         line_buffering=given.line_buffering or given.write_through,  # a terminal; python -u
     )
-    warnings.showwarning = lambda message, *_, **__: say(str(message))
+    warnings.showwarning = lambda message, *_, **__: say_later(str(message))
 
 
 def _forget_output() -> None:

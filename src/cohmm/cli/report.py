@@ -17,7 +17,8 @@ import typer
 from cohmm.cli import options
 from cohmm.cli.model_files import batches_for
 from cohmm.cli.program import say
-from cohmm.cli.session import check_output, reading, working
+from cohmm.cli.session import check_output, read_once, reading, working
+from cohmm.cli.text_input import text_files_of
 from cohmm.cli.topic_groups import ByOption, PeriodOption, check_by, grouped, values_of
 
 if TYPE_CHECKING:
@@ -85,8 +86,8 @@ def report(
 
         cohmm report posts.cohmm posts.csv --column body --by date --period month
     """
-    check_output(output)
     paths = inputs or []
+    check_output(output, inputs=[model, *text_files_of(paths), labels])
     with working(threads):
         from cohmm.model.hmm import HMM
         from cohmm.report import report_hmm, report_topics
@@ -146,7 +147,7 @@ def told(path: Path) -> None:
 
 def texts_again(inputs: list[str], column: str | None, encoding: str) -> Iterator[str] | None:
     """The texts of documents that were read before; standard input cannot be read again."""
-    return None if not inputs or "-" in inputs else _texts(inputs, column, encoding)
+    return None if not inputs or read_once(inputs) else _texts(inputs, column, encoding)
 
 
 def _load(path: Path) -> HMM | HTMM:

@@ -38,7 +38,7 @@ def sample(
 
         cohmm sample weather.cohmm -n 1000000 --states --json -o drawn.jsonl
     """
-    check_output(output)
+    check_output(output, inputs=[model])
     with working(), drawing(length * sequences) as progress, writing(output) as write:
         from cohmm.model.hmm import HMM
         from cohmm.model.sampling import generator

@@ -12,7 +12,8 @@ from cohmm.cli.count import numbers
 from cohmm.cli.fit import Files, is_counts
 from cohmm.cli.model_files import json_line
 from cohmm.cli.program import say
-from cohmm.cli.session import check_output, notices, working
+from cohmm.cli.session import check_output, files_of, notices, read_once, working
+from cohmm.cli.text_input import Words, corpus, text_files_of
 
 if TYPE_CHECKING:
     from cohmm.data.files import Layout
@@ -64,7 +65,7 @@ def select(
 
         cohmm select news.txt --topics -k 10,20,40 --stop-words english --min-df 5 --plot k.png
     """
-    check_output(plot)
+    check_output(plot, inputs=text_files_of(inputs) if topics else files_of(inputs))
     _check_together(topics, lags, integers, stop_words, min_df)
     wanted = None if states is None else _range(states)
     if any(map(is_counts, inputs)):
@@ -103,8 +104,8 @@ def _of_states(
 ) -> Selection:
     from cohmm.diagnose.selection import select as selected
 
-    if "-" in inputs:
-        raise ValueError("select reads the data twice: give files, not standard input")
+    if once := read_once(inputs):
+        raise ValueError(f"select reads the data twice: give files, not {once}")
     files = Files(inputs, layout, integers, readable=True)
     data = files.sequences(files.count((1,)))
     assert data is not None
@@ -125,7 +126,6 @@ def _of_topics(
     min_df: str,
     seed: int,
 ) -> Selection:
-    from cohmm.cli.text_input import Words, corpus
     from cohmm.diagnose.topic_selection import select_topics
 
     words = Words.of(stop_words, min_df, "1.0", None, options.TOKEN_PATTERN)

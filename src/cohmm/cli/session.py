@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cohmm.cli.program import say
-from cohmm.output import check_path, replacing
+from cohmm.cli.program import say, say_later
+from cohmm.output import check_different, check_path, is_special, replacing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -102,9 +102,9 @@ def notices() -> Iterator[None]:
 def say_some(texts: list[str]) -> None:
     """A line each of the first few, and how many more there are."""
     for text in texts[:MOST_NOTICES]:
-        say(text)
+        say_later(text)
     if len(texts) > MOST_NOTICES:
-        say(f"... and {len(texts) - MOST_NOTICES:,} more such notices")
+        say_later(f"... and {len(texts) - MOST_NOTICES:,} more such notices")
 
 
 @contextmanager
@@ -158,11 +158,36 @@ def _ignore(n: int) -> None:
     pass
 
 
-def check_output(*paths: Path | None) -> None:
-    """Whether files can be written, before any work is done for them."""
-    for path in paths:
-        if path is not None:
-            check_path(path)
+def check_output(*paths: Path | None, inputs: Iterable[str | Path | None] = ()) -> None:
+    """Whether files can be written, and none of them over another or over an input.
+
+    This comes first, before anything is read.
+    """
+    outputs = [path for path in paths if path is not None]
+    for path in outputs:
+        check_path(path)
+    check_different(outputs, [path for path in inputs if path is not None and path != "-"])
+
+
+def read_once(inputs: Iterable[str]) -> str | None:
+    """The first input that cannot be read a second time: standard input, or a pipe."""
+    for path in inputs:
+        if path == "-":
+            return "standard input"
+        if not Path(path).is_dir() and is_special(Path(path)):
+            return path
+    return None
+
+
+def files_of(inputs: Iterable[str]) -> Iterator[str | Path]:
+    """The inputs, with the files of a folder in its place."""
+    for path in inputs:
+        if Path(path).is_dir() and path:
+            from cohmm.data.readers.source import find_sources
+
+            yield from (source.path for source in find_sources(path) if source.path is not None)
+        else:
+            yield path
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cohmm.cli.parquet_output import is_parquet, write_tables
-from cohmm.cli.program import say
+from cohmm.cli.program import say, say_later
 from cohmm.cli.text_input import Words, as_options
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def far(data: Partitions, words: Words) -> DocumentParts:
         except ValueError as error:
             raise ValueError(as_options(str(error))) from None
     for warning in heard:
-        say(str(warning.message).split(":")[0])
+        say_later(str(warning.message).split(":")[0])
     return documents  # type: ignore[no-any-return]
 
 

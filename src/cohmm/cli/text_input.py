@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -57,13 +57,16 @@ def frequency(option: str, text: str) -> int | float:
         ) from None
 
 
+def stop_words_file(text: str) -> Path | None:
+    """The file of words that ``--stop-words`` names, if it does."""
+    return None if text in ("none", "english") else Path(text)
+
+
 def stop_words_of(text: str) -> Any:
     """None, "english", or the words of a file."""
-    if text == "none":
-        return None
-    if text == "english":
-        return text
-    path = Path(text)
+    path = stop_words_file(text)
+    if path is None:
+        return None if text == "none" else text
     if not path.is_file():
         raise ValueError(
             f"--stop-words must be english, none, or a file of words; there is no file {text}"
@@ -75,6 +78,17 @@ def stop_words_of(text: str) -> Any:
     if not words:
         raise ValueError(f"{path}: there is no word in it")
     return sorted(set(words))
+
+
+def text_files_of(inputs: Iterable[str]) -> Iterator[str | Path]:
+    """The inputs, with the text files of a folder in its place."""
+    for path in inputs:
+        if Path(path).is_dir() and path:
+            from cohmm.data.readers.document_files import text_files
+
+            yield from text_files(Path(path))
+        else:
+            yield path
 
 
 def corpus(inputs: list[str], words: Words, column: str | None, encoding: str) -> Documents:

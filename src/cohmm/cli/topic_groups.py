@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cohmm.cli.program import say
-from cohmm.cli.session import screen
+from cohmm.cli.program import say_later
+from cohmm.cli.session import read_once, screen
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
@@ -53,8 +53,8 @@ def check_by(by: str | None, period: str | None, inputs: list[str], elsewhere: b
         return
     if elsewhere:
         raise ValueError("--by is for documents in memory, not with --memory or --workers")
-    if "-" in inputs:
-        raise ValueError("--by reads its column by itself, so give a file, not standard input")
+    if once := read_once(inputs):
+        raise ValueError(f"--by reads its column by itself, so give a file, not {once}")
 
 
 def values_of(inputs: list[str], by: str, documents: Documents, period: Any) -> list[Any]:
@@ -78,7 +78,7 @@ def grouped(model: HTMM, documents: Documents, values: list[Any], period: Any) -
         warnings.simplefilter("always", TextWarning)
         over = model.over(documents, by=values, period=period)
     for warning in heard:
-        say(str(warning.message))
+        say_later(str(warning.message))
     return over
 
 

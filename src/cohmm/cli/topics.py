@@ -18,7 +18,7 @@ from cohmm.cli.report import texts_again, told, typed
 from cohmm.cli.seed_file import seed_words_in
 from cohmm.cli.session import check_output, learning, notices, screen, working
 from cohmm.cli.text_elsewhere import check_shares, far, texts_elsewhere, write_shares
-from cohmm.cli.text_input import Words, corpus
+from cohmm.cli.text_input import Words, corpus, stop_words_file, text_files_of
 from cohmm.cli.topic_groups import (
     ByOption,
     PeriodOption,
@@ -161,7 +161,8 @@ def topics(
 
         cohmm topics dump/*.txt -k 100 --min-df 20 --workers 8 -o dump.cohmm
     """
-    check_output(output, report, shares)
+    read = [*text_files_of(inputs), seed_words, stop_words_file(stop_words)]
+    check_output(output, report, shares, inputs=read)
     if save_counts and output is None:
         raise ValueError("--save-counts keeps counts in the model's file: give --output")
     check_shares(shares)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cohmm.data.values import LARGEST_CODE, as_numbers, listed, shown
 from cohmm.data.vocabulary import Vocabulary, codes_in, in_order, is_unicode
@@ -302,17 +303,59 @@ def decoded(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def ranks(column: pa.Array) -> pa.Array:
+def common(column: pa.Array) -> pa.Array:
+    """A column without the types that few of Arrow's functions know: half floats and views."""
+    kind = _common_type(column.type)
+    return column if kind == column.type else column.cast(kind)
+
+
+def _common_type(kind: Any) -> Any:
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_binary_view(kind):
+        return pa.large_binary()
+    if pa.types.is_list(kind):
+        return pa.list_(_common_type(kind.value_type))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_common_type(kind.value_type))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_common_type(kind.value_type), kind.list_size)
+    return kind
+
+
+def key_codes(column: pa.Array, name: str) -> pa.Array:
+    """A column of keys as a dictionary: rows with the same key have the same index."""
+    try:
+        return common(decoded(column)).dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        raise ValueError(
+            f"the column {shown(name)} is of type {column.type}: text and numbers are keys"
+        ) from None
+
+
+def ranks(column: pa.Array, name: str) -> pa.Array:
     """What to sort by: of ordered categories, their order."""
     if pa.types.is_dictionary(column.type) and column.type.ordered:
         return column.indices
-    return decoded(column)
+    plain = common(decoded(column))
+    try:
+        pc.sort_indices(plain[:0])
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        raise ValueError(
+            f"the column {shown(name)} is of type {column.type}, which has no order: sort by "
+            "numbers, text or times"
+        ) from None
+    return plain
 
 
 def _arrow_array(column: Any) -> Any:
     """A pandas, polars or pyarrow column as a pyarrow one."""
     if isinstance(column, (pa.Array, pa.ChunkedArray)):
         return column
+    if _is_lazy(column):
+        column = column.collect()
     if isinstance(column, pa.Table) or hasattr(column, "columns"):
         names = list(getattr(column, "column_names", None) or column.columns)
         if len(names) != 1:
@@ -328,12 +371,22 @@ def _arrow_array(column: Any) -> Any:
         raise ValueError(f"a column holds values of one type: {error}") from None
 
 
+def _is_lazy(frame: Any) -> bool:
+    """Whether it is a LazyFrame of polars, whose columns have no values yet."""
+    return hasattr(type(frame), "collect_schema") and hasattr(type(frame), "collect")
+
+
 def arrow_table(frame: Any, names: Sequence[str]) -> pa.Table:
     """Some columns of a pandas or polars frame, or of a pyarrow table."""
-    columns = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
+    if lazy := _is_lazy(frame):
+        columns = frame.collect_schema().names()
+    else:
+        columns = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
     for name in names:
         if name not in columns:
             raise ValueError(f"there is no column {shown(name)}; there are {listed(columns)}")
+    if lazy:
+        frame = frame.select(list(dict.fromkeys(names))).collect()
     if isinstance(frame, pa.Table):
         return frame.select(list(dict.fromkeys(names)))
     return pa.table({name: _arrow_array(frame[name]) for name in names})

@@ -22,9 +22,10 @@ from cohmm.data.encoding import (
     arrow_table,
     check_many,
     combined,
-    decoded,
+    common,
     encode,
     flatten,
+    key_codes,
     offsets_of,
     ranks,
 )
@@ -202,7 +203,7 @@ class Sequences(Value):
         >>> Sequences.from_frame(table, "page", group="user").labels()
         [['home', 'cart'], ['home']]
         """
-        table = arrow_table(frame, [name for name in (column, group, order) if name])
+        table = arrow_table(frame, [name for name in (column, group, order) if name is not None])
         rows = np.arange(table.num_rows)
         lengths = None
         if order is not None:
@@ -210,18 +211,18 @@ class Sequences(Value):
                 raise ValueError(
                     f"the column {shown(order)} has an empty cell: its row has no order"
                 )
-            rows = pc.sort_indices(ranks(combined(table[order]))).to_numpy()
+            rows = pc.sort_indices(ranks(combined(table[order]), order)).to_numpy()
         if group is not None:
             if table[group].null_count:
                 place = int(np.flatnonzero(table[group].is_null().to_numpy())[0])
                 raise ValueError(
                     f"the column {shown(group)} is empty in row {place}: whose row is it?"
                 )
-            keys = decoded(combined(table[group])).dictionary_encode().indices.to_numpy()
+            keys = key_codes(combined(table[group]), group).indices.to_numpy()
             rows = rows[np.argsort(keys[rows], kind="stable")]
             lengths = np.bincount(keys)
         return cls.of(
-            table[column].take(pa.array(rows)),
+            common(combined(table[column])).take(pa.array(rows)),
             lengths,
             vocabulary=vocabulary,
             n_symbols=n_symbols,

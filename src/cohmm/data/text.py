@@ -243,7 +243,7 @@ def _each(X: Any) -> Iterable[Any]:
         raise ValueError("X is a matrix of counts, in which the order of words is lost: give texts")
     if isinstance(X, (Mapping, Set)):
         raise ValueError(f"a {type(X).__name__} has no order: give a list of documents")
-    if isinstance(X, pa.Table) or hasattr(X, "columns"):
+    if isinstance(X, pa.Table) or hasattr(type(X), "columns"):
         raise ValueError("X is a table: give the column that has the documents")
     if isinstance(X, (pa.Array, pa.ChunkedArray)):
         return (item.as_py() for item in X)

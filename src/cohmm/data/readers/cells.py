@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cohmm.data.characters import distinct_characters
+from cohmm.data.encoding import common
 from cohmm.data.readers.codes import Chunk
 from cohmm.kernels.compiled import Ints
 from cohmm.kernels.tokenize import split_words
@@ -37,7 +39,7 @@ def is_list(kind: Any) -> bool:
 
 def one_sequence(cells: pa.Array, rows: Ints) -> Chunk:
     """Each cell is a symbol, and all are one sequence."""
-    return Chunk(plain(cells), np.broadcast_to(np.int64(0), len(cells)), rows)
+    return Chunk(by_appearance(cells), np.broadcast_to(np.int64(0), len(cells)), rows)
 
 
 def cell_sequences(cells: pa.Array, rows: Ints, characters: bool = False) -> Chunk:
@@ -56,6 +58,36 @@ def cell_sequences(cells: pa.Array, rows: Ints, characters: bool = False) -> Chu
 def plain(cells: pa.Array) -> pa.Array:
     """Without a dictionary."""
     return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+
+
+def by_appearance(cells: pa.Array) -> pa.Array:
+    """The same cells; a dictionary has only those that occur, in the order in which they do.
+
+    They are not decoded: a dictionary may be a small part of the text that it stands for.
+    """
+    if not pa.types.is_dictionary(cells.type):
+        return cells
+    places = pc.unique(cells.indices).drop_null()
+    indices = pc.index_in(cells.indices, places)
+    return pa.DictionaryArray.from_arrays(indices, common(cells.dictionary.take(places)))
+
+
+def in_parts(cells: pa.Array, n_bytes: int) -> Iterator[pa.Array]:
+    """Cells of text, as many at a time as take ``n_bytes`` when they are decoded, or one."""
+    if not is_text(cells.type):
+        yield cells
+        return
+    if pa.types.is_dictionary(cells.type):
+        sizes = pc.binary_length(cells.dictionary.cast(pa.large_string())).take(cells.indices)
+    else:
+        sizes = pc.binary_length(cells.cast(pa.large_string()))
+    ends = np.cumsum(sizes.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+    first = 0
+    while first < len(cells):
+        before = ends[first - 1] if first else 0
+        last = max(int(np.searchsorted(ends, before + n_bytes, side="right")), first + 1)
+        yield cells[first:last]
+        first = last
 
 
 def words_of(data: Ints, borders: Ints) -> tuple[pa.Array, Ints]:
@@ -93,7 +125,7 @@ def characters_of(text: str) -> pa.Array:
 def _lists(cells: pa.Array, rows: Ints) -> Chunk:
     sizes = cells.value_lengths().fill_null(0).to_numpy()
     where = np.repeat(rows, sizes)
-    return Chunk(plain(cells.flatten()), where, where, int(np.count_nonzero(sizes == 0)))
+    return Chunk(by_appearance(cells.flatten()), where, where, int(np.count_nonzero(sizes == 0)))
 
 
 def _distinct(ascending: Ints) -> int:

@@ -23,6 +23,7 @@ from cohmm.kernels.compiled import Ints
 Symbol = str | int | float
 
 MOST_KEPT = 2**16  # symbols whose codes are looked up without Python; frequent ones come first
+LONGEST = 2**20  # bytes of a symbol
 WHOLE = re.compile(r"(-?)(?=[0-9])0*([0-9]*)(\.0*)?")
 
 
@@ -135,6 +136,8 @@ class Coder(ABC):
 
     def _code_of(self, symbol: Symbol) -> int:
         if symbol not in self._codes:
+            if isinstance(symbol, str):
+                check_length(symbol)
             missing = isinstance(symbol, float) and math.isnan(symbol)
             self._codes[symbol] = MISSING if missing else self._new_code(label_of(symbol))
         return self._codes[symbol]
@@ -244,6 +247,19 @@ class Numbers(Coder):
             return _code_of_unseen(code, self._unseen, known)
         self._largest = max(self._largest, code)
         return code
+
+
+def check_length(symbol: str | bytes) -> None:
+    """Whether a symbol is short enough to be one; a larger one is data of another kind."""
+    if len(symbol) * 4 <= LONGEST:  # bytes of a character, at most
+        return
+    data = symbol.encode() if isinstance(symbol, str) else symbol
+    if len(data) > LONGEST:
+        begin = data[:LONGEST].decode(errors="ignore")
+        raise ValueError(
+            f"symbol {shown(begin)} is longer than {LONGEST:,} bytes, the most that one may have; "
+            "if every character is a symbol, ask for characters"
+        )
 
 
 def label_of(symbol: Symbol) -> str:

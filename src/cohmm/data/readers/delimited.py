@@ -32,7 +32,7 @@ def read_delimited(
     Cells are read as text, so that a label looks as it does in the file.  Whether they are
     all numbers, which makes the column one sequence, is seen in the first block.
     """
-    with source.text(progress) as file, _explained(source, file) as (stream, settings):
+    with source.text(progress, BLOCK) as file, _explained(source, file) as (stream, settings):
         names = _header(file, source)
         if not names:
             return
@@ -59,14 +59,14 @@ def read_delimited(
 
 def read_delimited_rows(source: Source, layout: Layout, progress: Progress | None = None) -> Rows:
     """The symbol of every row, with its group and its place in the order."""
-    with source.text(progress) as file, _explained(source, file) as (stream, settings):
+    with source.text(progress, BLOCK) as file, _explained(source, file) as (stream, settings):
         names = _header(file, source)
         if not names:
             return Rows.none()
         column, group, order = layout.columns(names, source)
-        wanted = list(dict.fromkeys(name for name in (column, group, order) if name))
+        wanted = list(dict.fromkeys(name for name in (column, group, order) if name is not None))
         # The order is the one column whose type matters: 9 comes before 10.
-        convert = _conversion(wanted, [name for name in (column, group) if name and name != order])
+        convert = _conversion(wanted, [name for name in wanted if name != order])
         table = pa_csv.read_csv(stream, **settings, convert_options=convert)
         return Rows.of(table, column, group, order, source)
 
@@ -74,12 +74,16 @@ def read_delimited_rows(source: Source, layout: Layout, progress: Progress | Non
 def _header(file: io.BufferedReader[Any], source: Source) -> list[str]:
     """The names of the columns, without reading on."""
     # "utf-8-sig": Arrow drops a mark of its own, after the one that the source dropped.
-    text = io.StringIO(file.peek().decode("utf-8-sig", errors="ignore"), newline="")
+    data = file.peek()
+    text = io.StringIO(data.decode("utf-8-sig", errors="ignore"), newline="")
     filled = filter(None, csv.reader(text, delimiter=DELIMITERS[source.format]))
     try:
-        return next(filled, [])
+        names = next(filled, [])
     except csv.Error as error:
         raise source.error(f"the names of the columns cannot be read: {error}") from None
+    if len(data) >= BLOCK and not text.read(1):
+        raise source.error(f"the names of the columns are longer than {BLOCK:,} bytes")
+    return names
 
 
 def _conversion(wanted: list[str], as_text: list[str]) -> Any:

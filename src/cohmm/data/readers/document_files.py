@@ -75,7 +75,7 @@ def documents_at(
             raise ValueError(
                 f"{path}: a folder has a document a file, and no column {shown(column)}"
             )
-        for file in _text_files(Path(path)):
+        for file in text_files(Path(path)):
             yield whole_file(file, encoding, trace)
         return
     (source,) = find_sources(path)
@@ -106,7 +106,8 @@ def whole_file(path: Path, encoding: str, trace: Trace) -> str:
     return "".join(_decoded(source, encoding))
 
 
-def _text_files(folder: Path) -> list[Path]:
+def text_files(folder: Path) -> list[Path]:
+    """The files of a folder that are documents, in order of their names."""
     names = sorted(file for file in folder.rglob("*") if file.is_file())
     found = [
         file
@@ -139,14 +140,15 @@ def _cells(source: Source, layout: Layout) -> Iterator[Chunk]:
 
 
 def _lines(source: Source, encoding: str) -> Iterator[str]:
-    rest = ""
+    rest: list[str] = []  # of a line that may be long: its parts are joined once
     for block in _decoded(source, encoding):
-        lines = (rest + block).split("\n")
-        rest = lines.pop()
+        first, *lines = block.split("\n")
+        rest.append(first)
         for line in lines:
-            yield line.removesuffix("\r")
-    if rest:
-        yield rest
+            yield "".join(rest).removesuffix("\r")
+            rest = [line]
+    if any(rest):
+        yield "".join(rest)
 
 
 def _decoded(source: Source, encoding: str) -> Iterator[str]:

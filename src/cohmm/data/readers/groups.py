@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.readers.cells import plain
+from cohmm.data.encoding import combined, common, key_codes, ranks
+from cohmm.data.readers.cells import by_appearance
 from cohmm.data.readers.codes import Chunk, Coder
 from cohmm.data.readers.pieces import Piece
 from cohmm.data.readers.places import place
@@ -46,31 +47,39 @@ class Rows(NamedTuple):
         for role, name in (("group", group), ("order", order)):
             if name is None:
                 continue
-            keys[role] = table[name].combine_chunks()
+            keys[role] = common(combined(table[name]))
             if keys[role].null_count:
                 row = int(where[np.argmax(keys[role].is_null().to_numpy(zero_copy_only=False))])
                 raise ValueError(f"{place(source, row)}: the {role} column {shown(name)} is empty")
-        if group is not None:
-            keys["group"] = _as_text(keys["group"], group, source)
-        return cls(table[column].combine_chunks(), keys, where)
+        try:
+            if group is not None:
+                keys["group"] = _as_text(keys["group"], group)
+            if order is not None:
+                ranks(keys["order"], order)
+        except ValueError as error:
+            raise source.error(str(error)) from None
+        return cls(common(combined(table[column])), keys, where)
 
 
-def _as_text(keys: pa.Array, name: str, source: Source) -> pa.Array:
+def _as_text(keys: pa.Array, name: str) -> pa.Array:
     """Keys that are compared across files, in which they may be of different types."""
+    coded = keys if pa.types.is_dictionary(keys.type) else key_codes(keys, name)
     try:
-        return keys.cast(pa.large_string())
+        labels = coded.dictionary.cast(pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise source.error(f"the column {shown(name)} is of type {keys.type}: not a key") from None
+        raise ValueError(f"the column {shown(name)} is of type {keys.type}: not a key") from None
+    return pa.DictionaryArray.from_arrays(coded.indices, labels)
 
 
 def sequences_by_key(sources: Sequence[Source], parts: Sequence[Rows], coder: Coder) -> Piece:
     """All rows of all files, put into sequences."""
     codes = [
-        coder.encode(Chunk(plain(rows.symbols), rows.rows, rows.rows), source)
+        coder.encode(Chunk(by_appearance(rows.symbols), rows.rows, rows.rows), source)
         for source, rows in zip(sources, parts, strict=True)
     ]
     files = np.repeat(np.arange(len(parts)), [len(rows.rows) for rows in parts])
-    keys = {role: _united(role, parts) for role in next(r.keys for r in parts if r.keys)}
+    roles = next(rows.keys for rows in parts if rows.keys)
+    keys = {role: _united(role, sources, parts) for role in roles}
     # Row numbers take the place of the symbols: what comes back is how to order all else.
     table = pa.table({"row": np.arange(len(files)), **keys})
     data = Sequences.from_frame(
@@ -82,10 +91,17 @@ def sequences_by_key(sources: Sequence[Source], parts: Sequence[Rows], coder: Co
     return Piece(np.concatenate(codes)[order], starts, files[first], rows[first])
 
 
-def _united(role: str, parts: Sequence[Rows]) -> Any:
-    tables = [pa.table({role: rows.keys[role]}) for rows in parts if rows.keys]
+def _united(role: str, sources: Sequence[Source], parts: Sequence[Rows]) -> Any:
+    columns = [
+        (source.name, rows.keys[role])
+        for source, rows in zip(sources, parts, strict=True)
+        if rows.keys
+    ]
+    tables = [pa.table({role: column}) for _, column in columns]
     try:
-        return pa.concat_tables(tables, promote_options="permissive")[role]
+        column = pa.concat_tables(tables, promote_options="permissive")[role]
+        return column.unify_dictionaries().combine_chunks().indices if role == "group" else column
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        kinds = ", ".join(dict.fromkeys(str(table[role].type) for table in tables))
+        names = {str(column.type): name for name, column in reversed(columns)}
+        kinds = ", ".join(f"{kind} in {name}" for kind, name in reversed(names.items()))
         raise ValueError(f"the {role} column has different types in the files: {kinds}") from None

@@ -57,7 +57,7 @@ def read_json_rows(source: Source, layout: Layout, progress: Progress | None = N
             raise ValueError(f"{place(source, line)}: not an object with names and values")
         if not lines:
             column, group, order = layout.columns(list(record), source)
-            cells = {name: [] for name in (column, group, order) if name}
+            cells = {name: [] for name in (column, group, order) if name is not None}
         for name, values in cells.items():
             values.append(_member(record, name, source, line))
         lines.append(line)
@@ -67,7 +67,7 @@ def read_json_rows(source: Source, layout: Layout, progress: Progress | None = N
     table = {}
     for name, values in cells.items():
         if name == order:
-            table[name] = _ordering(values, name, source)
+            table[name] = _ordering(values, lines, name, source)
         else:
             table[name] = _array(source, _each(values, lines, source), lines)
     return Rows.of(pa.table(table), column, group, order, source, rows)
@@ -78,7 +78,8 @@ def _values(source: Source, layout: Layout, progress: Progress | None) -> Iterat
     column = layout.column
     for line, record in _records(source, progress):
         if isinstance(record, dict):
-            column = column or layout.columns(list(record), source)[0]
+            if column is None:
+                column = layout.columns(list(record), source)[0]
             yield line, _member(record, column, source, line)
         elif layout.column is not None and record is not BLANK:
             raise ValueError(
@@ -164,11 +165,20 @@ def _each(values: Iterable[Any], lines: list[int], source: Source) -> list[str |
     return symbols
 
 
-def _ordering(values: list[Any], name: str, source: Source) -> pa.Array:
+def _ordering(values: list[Any], lines: list[int], name: str, source: Source) -> pa.Array:
+    if all(isinstance(value, str) for value in values):
+        return _array(source, values, lines)
     try:
         return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
         raise source.error(f"{shown(name)} is of several types, which have no order") from None
+    except OverflowError:
+        largest = max((value for value in values if isinstance(value, int)), key=abs)
+        line = lines[values.index(largest)]
+        raise ValueError(
+            f"{place(source, line)}: {shown(name)} is {shown(largest)}, which is too large: "
+            "numbers to sort by have 64 bits"
+        ) from None
 
 
 def _chunk(

@@ -64,7 +64,8 @@ class Layout:
 
     def check(self, source: Source) -> None:
         """Text has no columns to choose from."""
-        given = [name for name in ("column", "group", "order", "each_row") if getattr(self, name)]
+        names = ("column", "group", "order", "each_row")
+        given = [name for name in names if getattr(self, name) is not None]
         if source.format == "text" and given:
             raise source.error(
                 f"text has no columns, so {given[0]} has no meaning; if this is CSV, JSON Lines "

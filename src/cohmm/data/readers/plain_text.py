@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from cohmm.data.readers.cells import characters_of, words_of
-from cohmm.data.readers.codes import Chunk
+from cohmm.data.readers.codes import Chunk, check_length
+from cohmm.data.readers.places import place
 from cohmm.data.readers.source import Progress, Source
 from cohmm.kernels.compiled import Ints
 from cohmm.kernels.threads import helpers, n_threads, submit
@@ -22,6 +23,7 @@ Result = TypeVar("Result")
 BLANKS = (b" ", b"\n", b"\t", b"\r", b"\v", b"\f")
 NEWLINE = ord("\n")
 RETURN = ord("\r")
+MOST_AHEAD = 4  # blocks: a cap on memory has room for these, however many threads there are
 
 
 class Words(NamedTuple):
@@ -56,14 +58,19 @@ def _blocks(
     source: Source, n_bytes: int, progress: Progress | None, end: Callable[[bytes], int]
 ) -> Iterator[bytes]:
     """The bytes of a file, cut where ``end`` says."""
-    rest = b""
+    rest, line = b"", 1
     with source.text(progress) as file:
         while new := file.read(n_bytes):
             block = rest + new
             cut = end(block)
             rest = block[cut:]
             if cut:
+                line += block.count(b"\n", 0, cut)
                 yield block[:cut]
+            try:
+                check_length(rest)
+            except ValueError as error:
+                raise ValueError(f"{place(source, line)}: {error}") from None
     if rest:
         yield rest
 
@@ -100,7 +107,7 @@ def _split(block: bytes) -> Words:
 
 def _ahead(task: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """``map(task, items)``, a few items ahead of the one that is asked for, on threads."""
-    threads = n_threads()
+    threads = min(n_threads(), MOST_AHEAD)
     if threads == 1:
         yield from map(task, items)
         return

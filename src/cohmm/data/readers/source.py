@@ -57,12 +57,12 @@ class Source:
 
     @contextmanager
     def binary(self, progress: Progress | None = None) -> Iterator[Any]:
-        """The decompressed bytes, as something that has ``read``."""
+        """The decompressed bytes; ``read(n)`` waits for a slow pipe until it has ``n``."""
         raw = _opened(self.path)
         try:
             counted = _Counted(raw, progress)
             if self.codec is None:
-                yield counted
+                yield io.BufferedReader(counted, BUFFER)
             else:
                 yield pa.CompressedInputStream(pa.PythonFile(counted, mode="r"), self.codec)
         finally:
@@ -70,10 +70,15 @@ class Source:
                 raw.close()
 
     @contextmanager
-    def text(self, progress: Progress | None = None) -> Iterator[io.BufferedReader[Any]]:
-        """The decompressed bytes, of which it is certain that they are UTF-8."""
+    def text(
+        self, progress: Progress | None = None, buffer: int = BUFFER
+    ) -> Iterator[io.BufferedReader[Any]]:
+        """The decompressed bytes, of which it is certain that they are UTF-8.
+
+        So many as fit the ``buffer``, or all that there are, can be looked at by ``peek``.
+        """
         with self.binary(progress) as stream:
-            reader = io.BufferedReader(_CheckedText(stream, self), BUFFER)
+            reader = io.BufferedReader(_CheckedText(stream, self), buffer)
             if reader.peek(3)[:3] == BYTE_ORDER_MARK:
                 reader.read(3)
             yield reader
@@ -95,10 +100,14 @@ def find_sources(paths: Paths, format: Format | None = None) -> list[Source]:
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise ValueError("there is no input: give a file, a folder, or - for standard input")
-    if "" in [os.fspath(path) for path in given]:
+    names = [os.fspath(path) for path in given]
+    if "" in names:
         raise ValueError("the path is empty: give a file, a folder, or - for standard input")
-    if [os.fspath(path) for path in given].count(STANDARD_INPUT) > 1:
+    if names.count(STANDARD_INPUT) > 1:
         raise ValueError("standard input can be read only once: give - once")
+    for name in names:
+        if names.count(name) > 1 and Path(name).is_fifo():
+            raise ValueError(f"{name}: a pipe can be read only once: give it once")
     return [source for path in given for source in _sources_of(path, format)]
 
 

@@ -14,7 +14,8 @@ function save(name, type, content) {
 
 function cell(value) {
   if (value === null || value === undefined) return "";
-  const text = String(value);
+  // A spreadsheet would run a word such as =A1 as a formula; numbers may begin with a minus.
+  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? "'" + value : String(value);
   return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }
 const asCsv = ({ columns, rows }) => [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
