@@ -42,7 +42,7 @@ struct type_caster<cohmm::Part> {
 };
 
 // A struct with `names` and `fields()` is read from the attributes of any object that has them,
-// such as a NamedTuple, which keeps its arrays alive.
+// such as a NamedTuple, which keeps its arrays alive.  Numbers may be NumPy's.
 template <class S>
   requires requires(S s) { s.fields(); }
 struct type_caster<S> {
@@ -57,7 +57,7 @@ struct type_caster<S> {
         return false;
       }
       make_caster<std::remove_reference_t<decltype(field)>> caster;
-      bool taken = caster.from_python(attribute, 0, cleanup);
+      bool taken = caster.from_python(attribute, (uint8_t)cast_flags::convert, cleanup);
       Py_DECREF(attribute);
       if (taken) field = caster.value;
       return taken;

@@ -210,6 +210,7 @@ def _by_squares(
     scale = np.trace(gram) / len(gram)
     gram /= scale
     targets = pairs.times(corners.T, words) / (scale * pairs.frequency[words, None])
+    targets = np.ascontiguousarray(targets)
     return lambda *part: nearest_by_squares(gram, targets, part, tol, max_iter, out)
 
 

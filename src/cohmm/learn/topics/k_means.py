@@ -59,7 +59,9 @@ class _Cloud:
     """Points with weights, some of them held in a cluster."""
 
     def __init__(self, points: Floats, weights: Floats, held: Ints):
-        self.points, self.weights, self.held = points, weights, held
+        self.points = np.ascontiguousarray(points, np.float64)
+        self.weights = np.ascontiguousarray(weights, np.float64)
+        self.held = np.asarray(held, np.int64)
         self.kept = held >= 0
         self.n_held = int(held.max(initial=-1)) + 1
 
