@@ -101,17 +101,18 @@ lint: $(ALL) $(BUILT)
 # A build of its own, in an environment of its own that has the packages of .venv.  What Python itself leaks is
 # of no interest; the C++ library is there from the start, so that exceptions can be followed.
 SANITIZED := build/sanitized
+CHECKED := tests/kernels tests/model
 sanitize: $(ALL)
 	@$(BIN)/python -m venv --without-pip $(SANITIZED)/venv
-	@$(BIN)/python -c 'import site; print(*site.getsitepackages(), sep="\n")' >$(SANITIZED)/packages.pth
-	@cp $(SANITIZED)/packages.pth $(SANITIZED)/venv/lib/python*/site-packages
+	@$(BIN)/python -c 'import sys; print(*(path for path in sys.path if path.endswith("-packages")), sep="\n")' \
+	    >"$$(echo $(SANITIZED)/venv/lib/python*/site-packages)/others.pth"
 	CXX="$$(cat .venv/compiler)" $(SANITIZED)/venv/bin/python -m pip --disable-pip-version-check install --quiet --no-deps \
 	    --no-build-isolation --config-settings=build-dir=$(SANITIZED)/objects \
 	    --config-settings=cmake.define.COHMM_SANITIZE=ON --editable .
 	export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 OPENBLAS_NUM_THREADS=1; \
 	LD_PRELOAD="$$($$(cat .venv/compiler) -print-file-name=libasan.so) $$($$(cat .venv/compiler) -print-file-name=libstdc++.so)"; \
 	export LD_PRELOAD; \
-	$(SANITIZED)/venv/bin/python -m pytest -n auto --dist worksteal tests/kernels tests/model \
+	$(SANITIZED)/venv/bin/python -m pytest -n auto --dist worksteal $(CHECKED) \
 	&& $(SANITIZED)/venv/bin/python -m tests.fuzz.run --minutes 1
 
 # atheris finds inputs that reach new lines; without it they are random.

@@ -18,6 +18,7 @@ from cohmm.learn.topics import pair_topics
 settings.register_profile(
     "cohmm", derandomize=True, deadline=None, max_examples=60, database=None, print_blob=False
 )
+settings.register_profile("brief", settings.get_profile("cohmm"), max_examples=15)
 settings.load_profile("cohmm")
 
 

@@ -61,6 +61,18 @@ def test_the_workflow_has_the_versions_of_the_classifiers() -> None:
     assert python["python-version"] == "${{ matrix.python }}"
 
 
+def test_wheels_are_built_for_every_version_that_is_promised() -> None:
+    """One wheel for the first version, and one for all from the second on, by the stable ABI."""
+    workflow = read_yaml(WORKFLOW.with_name("wheels.yml"))
+    tags = [f"cp{version.replace('.', '')}" for version in versions_in_classifiers()[:2]]
+    assert workflow["jobs"]["wheels"]["env"]["CIBW_BUILD"].split() == [f"{tag}-*" for tag in tags]
+    assert SETTINGS["tool"]["scikit-build"]["wheel"]["py-api"] == tags[1]
+    machines = " ".join(
+        row["name"] for row in workflow["jobs"]["wheels"]["strategy"]["matrix"]["include"]
+    )
+    assert all(name in machines for name in ("x86-64", "AArch64", "macOS", "Windows"))
+
+
 def test_read_the_docs_builds_the_guide() -> None:
     settings = read_yaml(ROOT / ".readthedocs.yaml")
     assert settings["version"] == 2
