@@ -12,8 +12,8 @@ enum { FIRST, LAST, LEFT, RIGHT, SEQUENCE };
 constexpr i64 SEQUENCE_END = -1, UNKNOWN = -2;  // instead of a joint
 constexpr i64 POSSIBLE = -1, FADED = -2;        // instead of a lost place
 
-// An HMM, columns padded to W: start (W,), trans (K, W), its transpose back (K, W), emit (N + 1, W),
-// whose last row is that of the missing observation; probabilities, or their logarithms.
+// An HMM, columns padded to W: start (W,), trans (K, W), its transpose back (K, W), emit (N + 1,
+// W), whose last row is that of the missing observation; probabilities, or their logarithms.
 struct Tables {
   Reals start;
   Matrix trans, back, emit;
@@ -64,13 +64,14 @@ struct Filtered {
 };
 
 // What forward-backward fills, where wanted: expected starts (W,), transitions (W, W) before they
-// are multiplied by the transition probabilities, emissions (N + 1, W); or posteriors (T, K) and the
-// first of the most probable states (T,).
+// are multiplied by the transition probabilities, emissions (N + 1, W); or posteriors (T, K) and
+// the first of the most probable states (T,).
 struct Smoothed {
   RealsOut starts;
   MatrixOut transitions, emissions, posterior;
   SymbolsOut best;
-  static constexpr const char* names[] = {"starts", "transitions", "emissions", "posterior", "best"};
+  static constexpr const char* names[] = {"starts", "transitions", "emissions", "posterior",
+                                          "best"};
   auto fields() { return std::tie(starts, transitions, emissions, posterior, best); }
 };
 

@@ -22,8 +22,9 @@ INLINE void add_products(const double* const* from, const double* into, i64 n, d
     double* move = moves + i * n;
     over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
       constexpr int N = decltype(w)::value;
-      put(move + k, at<N>(move + k) + ((a * at<N>(into + k) + b * at<N>(into + n + k)) +
-                                       (c * at<N>(into + 2 * n + k) + d * at<N>(into + 3 * n + k))));
+      put(move + k,
+          at<N>(move + k) + ((a * at<N>(into + k) + b * at<N>(into + n + k)) +
+                             (c * at<N>(into + 2 * n + k) + d * at<N>(into + 3 * n + k))));
     });
   }
 }
@@ -42,15 +43,15 @@ INLINE void add_moves(Sticky& chain, Words words, double weight, const double* a
     const double inverse = 1.0 / scales[t];
     double* to = into + waiting * n;
     const double jump = again * sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-      constexpr int N = decltype(w)::value;
-      const auto x = at<N>(row + k) * at<N>(beta + k) * inverse, px = at<N>(p + k) * x;
-      put(u + k, x);
-      put(to + k, px * (weight * again));
-      return px;
-    });
-    over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-      put(beta + k, stay * at<w.value>(u + k) + jump);
-    });
+                          constexpr int N = decltype(w)::value;
+                          const auto x = at<N>(row + k) * at<N>(beta + k) * inverse,
+                                     px = at<N>(p + k) * x;
+                          put(u + k, x);
+                          put(to + k, px * (weight * again));
+                          return px;
+                        });
+    over_columns(
+        n, [&](i64 k, auto w) INLINE_LAMBDA { put(beta + k, stay * at<w.value>(u + k) + jump); });
     for (i64 k = 0; k < n; k++) moves[k * n + k] += weight * stay * before[k] * u[k];
     from[waiting++] = before;
     if (waiting == TOGETHER || t == 1) {

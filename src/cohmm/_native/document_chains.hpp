@@ -10,8 +10,8 @@
 //     alpha_t(k) ~ M[w_t, k] ((1 - switch) alpha_{t-1}(k) + switch p_k),       z_t its sum
 //     beta_{t-1}(k) = (1 - switch) u_k + switch sum_j p_j u_j,     u = M[w_t] beta_t / z_t
 //
-// The posterior of word t is gamma_t = alpha_t beta_t; p_k u_k is the probability that its topic was
-// drawn (first word), and switch p_k u_k that it was drawn again (further words), as topic k.
+// The posterior of word t is gamma_t = alpha_t beta_t; p_k u_k is the probability that its topic
+// was drawn (first word), and switch p_k u_k that it was drawn again (further words), as topic k.
 //
 // Full: document d has a distribution of its first topic and an A of its own, whose rows have
 // Dirichlet priors as well; a step costs O(K^2).
@@ -77,8 +77,15 @@ struct Sticky {
   Buffer<double> p, beta, u, drawn;
 
   explicit Sticky(const DocumentChain& chain)
-      : emission(chain.emission), prior(chain.prior.data), again(chain.switch_rate),
-        stay(1.0 - chain.switch_rate), n(chain.prior.size()), p(n), beta(n), u(n), drawn(n) {}
+      : emission(chain.emission),
+        prior(chain.prior.data),
+        again(chain.switch_rate),
+        stay(1.0 - chain.switch_rate),
+        n(chain.prior.size()),
+        p(n),
+        beta(n),
+        u(n),
+        drawn(n) {}
 
   void begin() { mean_of(prior, p.data, n); }
   const double* start() const { return p.data; }
@@ -114,12 +121,12 @@ struct Sticky {
       const double *row = emission.row(words[t]), inverse = 1.0 / scales[t];
       double* now = alpha + t * n;
       const double jump = again * sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-        constexpr int N = decltype(w)::value;
-        const auto b = at<N>(beta.data + k), x = at<N>(row + k) * b * inverse;
-        if constexpr (POSTERIORS) put(now + k, at<N>(now + k) * b);
-        put(u.data + k, x);
-        return at<N>(p.data + k) * x;
-      });
+                            constexpr int N = decltype(w)::value;
+                            const auto b = at<N>(beta.data + k), x = at<N>(row + k) * b * inverse;
+                            if constexpr (POSTERIORS) put(now + k, at<N>(now + k) * b);
+                            put(u.data + k, x);
+                            return at<N>(p.data + k) * x;
+                          });
       const double share = t > 0 ? again : 1.0;
       over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
         constexpr int N = decltype(w)::value;
@@ -173,8 +180,16 @@ struct Full {
   Buffer<double> start_, a, beta, u, moves, first;
 
   explicit Full(const DocumentChain& chain)
-      : emission(chain.emission), rows(chain.rows), prior(chain.prior.data), n(chain.prior.size()),
-        start_(n), a(n * n), beta(n), u(n), moves(n * n), first(n) {}
+      : emission(chain.emission),
+        rows(chain.rows),
+        prior(chain.prior.data),
+        n(chain.prior.size()),
+        start_(n),
+        a(n * n),
+        beta(n),
+        u(n),
+        moves(n * n),
+        first(n) {}
 
   void begin() {
     mean_of(prior, start_.data, n);
@@ -256,8 +271,7 @@ struct Full {
       const double* row = emission.row(words[t]);
       if (t == 0)
         for (i64 k = 0; k < n; k++) after[k] = start_[k];
-      else
-        best_before(score, source + t * n, after);
+      else best_before(score, source + t * n, after);
       double largest = 0.0;
       for (i64 k = 0; k < n; k++) {
         after[k] *= row[k];

@@ -5,23 +5,24 @@
 namespace cohmm::COHMM_LEVEL {
 namespace {
 
-constexpr double LOST_TOTAL = 1e-190;    // a row that sums to less is left to logarithms
-constexpr double LOW_TOTAL = 1e-60;      // one that sums to less is scaled at once
-constexpr double LOW_PRODUCT = 1e-200;   // totals are multiplied up to here before one logarithm
-constexpr double NEGLIGIBLE = 1e-300;    // a difference at a joint that is none
+constexpr double LOST_TOTAL = 1e-190;   // a row that sums to less is left to logarithms
+constexpr double LOW_TOTAL = 1e-60;     // one that sums to less is scaled at once
+constexpr double LOW_PRODUCT = 1e-200;  // totals are multiplied up to here before one logarithm
+constexpr double NEGLIGIBLE = 1e-300;   // a difference at a joint that is none
 
 // What each lane begins with, and what it leaves.
 struct Lanes {
-  i64 first[LANES];       // the first symbol met
-  bool emits[LANES];      // whether the initial distribution is of the state that emits it
-  double scale[LANES];    // what the last row is to be multiplied by
+  i64 first[LANES];     // the first symbol met
+  bool emits[LANES];    // whether the initial distribution is of the state that emits it
+  double scale[LANES];  // what the last row is to be multiplied by
   double log_prob[LANES];
-  i64 lost[LANES];        // the first impossible place, or POSSIBLE, or FADED
+  i64 lost[LANES];  // the first impossible place, or POSSIBLE, or FADED
 };
 
 // after = (rows @ trans) * emit[seen] * scale
 [[gnu::noinline]] void filter_step(const Tables& tables, Matrix trans, const double* rows,
-                        const i32* const* seen, i64 k, const double* scale, double* after) {
+                                   const i32* const* seen, i64 k, const double* scale,
+                                   double* after) {
   const i64 width = trans.shape[1];
   product(
       trans, rows, 0.0,
@@ -66,8 +67,8 @@ INLINE bool fades(const double* row, i64 n_states, double faint) {
 // For `filter_lanes`: nothing to observe, or to keep.
 constexpr auto ignore = [](auto&&...) INLINE_LAMBDA {};
 
-// Where the rows of a run are kept: rows[t % ring] is the distribution before step t; factors[t] what
-// step t was multiplied by and index[lane][t] the row of emit that it met, if `all` are kept.
+// Where the rows of a run are kept: rows[t % ring] is the distribution before step t; factors[t]
+// what step t was multiplied by and index[lane][t] the row of emit that it met, if `all` are kept.
 struct Space {
   double *rows, *factors;
   i32* index;
@@ -79,8 +80,8 @@ struct Space {
 //
 //   alpha[t + 1] = (alpha[t] @ trans) * emit[symbols[t]] * scale
 //
-// Where rows are added up, observe(t, rows before, rows, totals) may change them; keep(t, rows) sees
-// the rows after every step.
+// Where rows are added up, observe(t, rows before, rows, totals) may change them; keep(t, rows)
+// sees the rows after every step.
 template <class Observe, class Keep>
 INLINE void filter_lanes(Symbols symbols, const Group& group, Lanes& lanes, int direction,
                          const double* initial, bool beyond, const Tables& tables, Matrix trans,

@@ -1,14 +1,15 @@
 // Forward and backward through blocks, for posteriors and expected counts.
 //
 // With alpha[t + 1] = (alpha[t] @ trans) * emit[y[t]] * f[t], whose factors f keep it in range, the
-// backward rows beta[t] = back.T @ (beta[t + 1] * emit[y[t]] * f[t]) have the same product with alpha
-// everywhere.  Scaled so that it is one at the end,
+// backward rows beta[t] = back.T @ (beta[t + 1] * emit[y[t]] * f[t]) have the same product with
+// alpha everywhere.  Scaled so that it is one at the end,
 //
-//   gamma[t] = alpha[t] * beta[t],   xi[t] = outer(alpha[t], beta[t + 1] * emit[y[t]] * f[t]) * trans
+//   gamma[t] = alpha[t] * beta[t],   xi[t] = outer(alpha[t], beta[t + 1] * emit[y[t]] * f[t]) *
+//   trans
 //
-// are the posteriors of states and of transitions, with no further sum or division.  A backward value
-// that underflows is harmless, as alpha is at most one; one that grows beyond all bounds says that
-// alpha has lost a state, or that the state is impossible.
+// are the posteriors of states and of transitions, with no further sum or division.  A backward
+// value that underflows is harmless, as alpha is at most one; one that grows beyond all bounds says
+// that alpha has lost a state, or that the state is impossible.
 #include "filter.hpp"
 #include "kernels.hpp"
 
@@ -21,8 +22,8 @@ constexpr i64 STRETCH = CHUNK;          // steps whose outer products are added 
 // beta = rows @ back; now = beta * emit[seen] * factors; sums[into] += beta * alpha.
 // Whether all of beta stays in range; the sum sees NaN, which a maximum would not.
 [[gnu::noinline]] bool smooth_step(const Tables& tables, const double* rows, i32* const* seen,
-                        i32* const* into, i64 t, const double* factors, const double* alpha,
-                        MatrixOut sums, double* now) {
+                                   i32* const* into, i64 t, const double* factors,
+                                   const double* alpha, MatrixOut sums, double* now) {
   const i64 width = tables.back.shape[1];
   auto total = Vec<double, L>{};
   product(
@@ -61,8 +62,8 @@ inline void check_range(const Tables& tables, const double* rows, const double* 
 }
 
 // total += sum(outer(left[t], right[t])) over t < n
-[[gnu::noinline]] void add_outer_products(const double* left, const double* right, i64 n, i64 n_states,
-                               MatrixOut total) {
+[[gnu::noinline]] void add_outer_products(const double* left, const double* right, i64 n,
+                                          i64 n_states, MatrixOut total) {
   constexpr int R = L == 8 ? 4 : TILE_ROWS;
   const i64 width = total.shape[1];
   over_tiles(n_states, [&](i64 column, auto w) INLINE_LAMBDA {
@@ -99,8 +100,8 @@ inline void keep(const double* gamma, const Group& group, i64 t, i64 n_states, i
   }
 }
 
-// beta at the ends of the lanes: its product with the last row of alpha is one, or the weight of the
-// sequence, as all that is counted is linear in it; zero in lanes that do not count.
+// beta at the ends of the lanes: its product with the last row of alpha is one, or the weight of
+// the sequence, as all that is counted is linear in it; zero in lanes that do not count.
 INLINE void begin_backward(const Blocks& data, const Group& group, const Lanes& lanes,
                            const double* alpha, Matrix before, Reals weights, MatrixOut after,
                            i64 n_states, i64 width, RealsOut log_prob, IndicesOut lost,
@@ -199,7 +200,8 @@ void forward_backward(const Blocks& data, Part part, const Tables& tables, const
         }
         if (!count) keep(gamma.data, group, t, n_states, width, out);
         if (t <= group.last_wait)
-          end_backward(data, group, t, n_states, width, tables.start, out.starts, behind.after, now);
+          end_backward(data, group, t, n_states, width, tables.start, out.starts, behind.after,
+                       now);
       }
       if (count)
         add_outer_products(&alpha[bottom * size], rows.data, (top - bottom) * LANES, n_states,

@@ -2,8 +2,8 @@
 //
 // One row of K numbers times a K x K matrix leaves the processor waiting: product, sum, division
 // and scaling come one after the other.  Eight rows from eight blocks make it a small matrix
-// product, whose tiles stay in registers.  The rows of all lanes are an array (steps, LANES, W), the
-// columns padded with states of probability zero, or minus infinity for logarithms.
+// product, whose tiles stay in registers.  The rows of all lanes are an array (steps, LANES, W),
+// the columns padded with states of probability zero, or minus infinity for logarithms.
 //
 // A block is a stretch of one sequence, a joint the border of two blocks of the same sequence.
 #pragma once
@@ -14,7 +14,7 @@ namespace cohmm::COHMM_LEVEL {
 namespace {
 
 constexpr int LANES = 8;
-constexpr int CHUNK = 32;      // steps whose symbols are looked up at once
+constexpr int CHUNK = 32;       // steps whose symbols are looked up at once
 constexpr int SCALE_EVERY = 4;  // steps after which rows are scaled
 
 // The blocks of a group, which end together: where each begins, and how many steps it waits.
@@ -93,8 +93,8 @@ INLINE void look_up(Symbols symbols, const Group& group, const i64* first, int d
 }
 
 // Double the warm-ups that do not agree with shorter ones yet; whether any was.  The warm-up of
-// joint j is block j, before it or, where `backward`, after it.  One that covers more than a quarter
-// of its sequence stays as it is.
+// joint j is block j, before it or, where `backward`, after it.  One that covers more than a
+// quarter of its sequence stays as it is.
 INLINE bool lengthen(IndexTableOut blocks, const Group& group, IndexTable joints, bool backward,
                      const bool* agrees) {
   bool again = false;

@@ -69,9 +69,9 @@ void log_surprise(Symbols symbols, const Tables& logs, RealsOut surprise) {
   for (i64 t = 0; t < symbols.size(); t++) {
     const double* emission = logs.emit.row(emission_row(symbols[t], logs));
     for (i64 j = 0; j < n_states; j++)
-      predicted[j] = t == 0 ? logs.start[j] : log_sum_exp(n_states, [&](i64 i) {
-        return row[i] + logs.back.row(j)[i];
-      });
+      predicted[j] =
+          t == 0 ? logs.start[j]
+                 : log_sum_exp(n_states, [&](i64 i) { return row[i] + logs.back.row(j)[i]; });
     const double total = log_sum_exp(n_states, [&](i64 k) { return predicted[k] + emission[k]; });
     surprise[t] = symbols[t] < 0 ? 0.0 : -total;
     for (i64 k = 0; k < n_states; k++)

@@ -8,7 +8,8 @@ i64 first_impossible(Symbols symbols, const Tables& logs);
 // alpha[t, k] = log P(symbols up to t, state k at t), (T, K), or the last of them alone, (1, K);
 // returns log P(symbols).
 double log_forward(Symbols symbols, const Tables& logs, MatrixOut alpha);
-// surprise[t] = -log P(symbols[t] | symbols before), (T,): infinite where impossible, 0 where missing.
+// surprise[t] = -log P(symbols[t] | symbols before), (T,): infinite where impossible, 0 where
+// missing.
 void log_surprise(Symbols symbols, const Tables& logs, RealsOut surprise);
 // beta[t, k] = log P(symbols after t | state k at t), (T, K).
 void log_backward(Symbols symbols, const Tables& logs, MatrixOut beta);

@@ -34,22 +34,23 @@ using namespace cohmm;
 
 namespace {
 
-// The level of x86-64 to use, 0 elsewhere: the processor's, or a lower one that COHMM_LEVEL asks for.
+// The level of x86-64 to use, 0 elsewhere: the processor's, or a lower one that COHMM_LEVEL asks
+// for.
 int chosen_level() {
   const int best = processor_level();
   if (best == 1)
-    throw std::runtime_error("cohmm needs x86-64-v2 (SSE4.2, of 2009), which this processor has not");
+    throw std::runtime_error(
+        "cohmm needs x86-64-v2 (SSE4.2, of 2009), which this processor has not");
   const char* asked = std::getenv("COHMM_LEVEL");
   if (!asked || !*asked) return best;
   const std::string text = asked;
   for (int level = best ? 2 : 0; level <= best; level++)
     if (text == std::to_string(level)) return level;
-  throw std::runtime_error(
-      "COHMM_LEVEL is '" + text + "': " +
-      (best ? "this processor has x86-64-v" + std::to_string(best) + ", so it may be 2 to " +
-                  std::to_string(best)
-            : "on this processor it may be 0 alone") +
-      ", or unset");
+  throw std::runtime_error("COHMM_LEVEL is '" + text + "': " +
+                           (best ? "this processor has x86-64-v" + std::to_string(best) +
+                                       ", so it may be 2 to " + std::to_string(best)
+                                 : "on this processor it may be 0 alone") +
+                           ", or unset");
 }
 
 #ifdef COHMM_X86

@@ -40,8 +40,8 @@ void two_nearest(Matrix distance, IndicesOut labels, RealsOut least_, RealsOut s
     }
 }
 
-// centres[k] = np.average(points[labels == k], axis=0, weights=weights[labels == k]), of those k that
-// have changed.
+// centres[k] = np.average(points[labels == k], axis=0, weights=weights[labels == k]), of those k
+// that have changed.
 void move_centres(Matrix points, Reals weights, Indices labels, View<const bool, 1> changed,
                   MatrixOut centres) {
   const i64 n_centres = centres.size(), n = points.shape[1];

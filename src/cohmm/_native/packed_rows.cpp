@@ -12,10 +12,13 @@ struct Destination {
   i32* __restrict columns;
   u8* __restrict small;
   i64* __restrict large;
-  i32 *__restrict widths, *__restrict n_large;
+  i32* __restrict widths, * __restrict n_large;
   explicit Destination(const PackedEntries& out)
-      : columns(out.columns.data), small(out.small.data), large(out.large.data),
-        widths(out.widths.data), n_large(out.n_large.data) {}
+      : columns(out.columns.data),
+        small(out.small.data),
+        large(out.large.data),
+        widths(out.widths.data),
+        n_large(out.n_large.data) {}
 };
 
 }  // namespace
@@ -46,7 +49,8 @@ i64 pack_equal(View<u32, 1> keys, i64 n_symbols, const PackedEntries& out, Indic
 }
 
 std::pair<i64, i64> entry_keys(const PackedParts& parts, Symbols places, View<const bool, 1> kept,
-                               View<u64, 1> keys, View<u64, 1> large_keys, IndicesOut large_counts) {
+                               View<u64, 1> keys, View<u64, 1> large_keys,
+                               IndicesOut large_counts) {
   u64* __restrict to = keys.data;
   const i32* columns = parts.columns.data;
   const u8* small = parts.small.data;

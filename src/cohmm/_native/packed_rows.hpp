@@ -1,5 +1,5 @@
-// Sums of sparse counts, five bytes per entry: a count up to 255 is a byte; a larger one is the byte
-// 0, and stands in a list of its own, in the order of the entries.
+// Sums of sparse counts, five bytes per entry: a count up to 255 is a byte; a larger one is the
+// byte 0, and stands in a list of its own, in the order of the entries.
 #pragma once
 #include <tuple>
 #include <utility>
@@ -18,8 +18,8 @@ struct PackedEntries {
   auto fields() { return std::tie(columns, small, large, widths, n_large); }
 };
 
-// The same rows of several parts.  Row i of part j is in columns[starts[j, i]:starts[j, i + 1]], and
-// its large counts begin at large_starts[j, i].
+// The same rows of several parts.  Row i of part j is in columns[starts[j, i]:starts[j, i + 1]],
+// and its large counts begin at large_starts[j, i].
 struct PackedParts {
   IndexTable starts, large_starts;
   Symbols columns;

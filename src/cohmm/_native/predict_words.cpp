@@ -1,6 +1,6 @@
 // log P(word | the words before it in its document).  The parameters of a document are, at every
-// word, those of the prior and of the topics expected drawn (or the transitions expected) so far, by
-// the filter: nothing after the word has a say.
+// word, those of the prior and of the topics expected drawn (or the transitions expected) so far,
+// by the filter: nothing after the word has a say.
 #include "document_chains.hpp"
 
 namespace cohmm {
@@ -14,7 +14,10 @@ struct StickyFilter {
   double mass = 0.0, draws = 1.0;  // drawn.sum(), and the probability that a topic is drawn
 
   explicit StickyFilter(const DocumentChain& chain)
-      : prior(chain.prior.data), again(chain.switch_rate), n(chain.prior.size()), drawn(n),
+      : prior(chain.prior.data),
+        again(chain.switch_rate),
+        n(chain.prior.size()),
+        drawn(n),
         now(n) {}
 
   void begin() {
@@ -53,8 +56,13 @@ struct FullFilter {
   bool first = true;
 
   explicit FullFilter(const DocumentChain& chain)
-      : prior(chain.prior.data), rows(chain.rows), n(chain.prior.size()), counts(n * n), totals(n),
-        now(n), shares(n) {}
+      : prior(chain.prior.data),
+        rows(chain.rows),
+        n(chain.prior.size()),
+        counts(n * n),
+        totals(n),
+        now(n),
+        shares(n) {}
 
   void begin() {
     for (i64 i = 0; i < n; i++) {

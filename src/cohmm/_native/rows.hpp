@@ -36,10 +36,9 @@ INLINE double sum_columns(i64 n, F f) {
   Vec<double, L> sum[U] = {};
   i64 k = 0;
   for (; k + 8 <= n; k += 8) UNROLL for (int u = 0; u < U; u++) sum[u] += f(k + u * L, Width<L>{});
-  UNROLL for (int u = 0; u < U - 1; u++)
-    if (k + L <= n) sum[u] += f(k, Width<L>{}), k += L;
-  UNROLL for (int half = U / 2; half > 0; half /= 2)
-    UNROLL for (int u = 0; u < half; u++) sum[u] += sum[u + half];
+  UNROLL for (int u = 0; u < U - 1; u++) if (k + L <= n) sum[u] += f(k, Width<L>{}), k += L;
+  UNROLL for (int half = U / 2; half > 0; half /= 2) UNROLL for (int u = 0; u < half; u++) sum[u] +=
+      sum[u + half];
   double total = over_elements(sum[0], Sum{});
   for (; k < n; k++) total += f(k, Width<1>{});
   return total;
@@ -85,9 +84,8 @@ INLINE double total_of(const double* x, i64 n) {
 
 // x @ y
 INLINE double dot(const double* x, const double* y, i64 n) {
-  return sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-    return at<w.value>(x + k) * at<w.value>(y + k);
-  });
+  return sum_columns(
+      n, [&](i64 k, auto w) INLINE_LAMBDA { return at<w.value>(x + k) * at<w.value>(y + k); });
 }
 
 // x *= factor

@@ -1,4 +1,5 @@
-// Drawing from chains: bit for bit the same on every machine, so nothing here is fused or reordered.
+// Drawing from chains: bit for bit the same on every machine, so nothing here is fused or
+// reordered.
 #pragma once
 #include <tuple>
 
@@ -6,8 +7,8 @@
 
 namespace cohmm {
 // Walker's alias tables of every row: column c of a row is drawn where a uniform number falls into
-// its cell below cut[c], alias[c] where it falls above.  sum_c [cut[c] at c, 1 - cut[c] at alias[c]] / n
-// are the probabilities.
+// its cell below cut[c], alias[c] where it falls above.  sum_c [cut[c] at c, 1 - cut[c] at
+// alias[c]] / n are the probabilities.
 void alias_tables(Matrix probabilities, MatrixOut cut, View<i32, 2> alias);
 
 struct AliasTables {
@@ -18,8 +19,8 @@ struct AliasTables {
   static constexpr const char* names[] = {"trans_cut", "trans_alias", "emit_cut", "emit_alias"};
   auto fields() { return std::tie(trans_cut, trans_alias, emit_cut, emit_alias); }
 };
-// Walk the chain from `state`, the first to emit; uniforms[t] says what is emitted at t, and where the
-// chain goes next.  Returns the state after the last symbol.
+// Walk the chain from `state`, the first to emit; uniforms[t] says what is emitted at t, and where
+// the chain goes next.  Returns the state after the last symbol.
 i64 sample_path(i64 state, Matrix uniforms, const AliasTables& tables, SymbolsOut symbols,
                 SymbolsOut states);
 

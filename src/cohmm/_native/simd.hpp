@@ -86,17 +86,17 @@ INLINE auto lower(V v) {
 template <class V>
 INLINE V sum(V a, [[maybe_unused]] V one, V b) {
 #if defined(__AVX512F__)
-  if constexpr (sizeof(V) == 64)
-    return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)one, (__m512d)b);
-  if constexpr (sizeof(V) == 32)
-    return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)one, (__m256d)b);
+  if constexpr (sizeof(V) == 64) return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)one, (__m512d)b);
+  if constexpr (sizeof(V) == 32) return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)one, (__m256d)b);
 #endif
   return a + b;
 }
 
 struct Sum {
   template <class V>
-  INLINE V operator()(V a, V b) const { return a + b; }
+  INLINE V operator()(V a, V b) const {
+    return a + b;
+  }
 };
 struct Max {
   template <class V>
@@ -109,13 +109,12 @@ struct Max {
 template <class V, class F>
 INLINE double over_elements(V v, F f) {
   if constexpr (sizeof(V) == 64)
-    return over_elements(f(__builtin_shufflevector(v, v, 0, 1, 2, 3),
-                           __builtin_shufflevector(v, v, 4, 5, 6, 7)), f);
+    return over_elements(
+        f(__builtin_shufflevector(v, v, 0, 1, 2, 3), __builtin_shufflevector(v, v, 4, 5, 6, 7)), f);
   else if constexpr (sizeof(V) == 32)
-    return over_elements(f(__builtin_shufflevector(v, v, 0, 1),
-                           __builtin_shufflevector(v, v, 2, 3)), f);
-  else
-    return f(double(v[0]), double(v[1]));
+    return over_elements(
+        f(__builtin_shufflevector(v, v, 0, 1), __builtin_shufflevector(v, v, 2, 3)), f);
+  else return f(double(v[0]), double(v[1]));
 }
 
 // W columns: whole vectors, and half a one where AVX-512 would waste it.
@@ -148,8 +147,12 @@ struct Row {
     if constexpr (REST) r.h = f(h, o.h);
     return r;
   }
-  INLINE Row operator*(const Row& o) const { return with(o, [](auto a, auto b) { return a * b; }); }
-  INLINE Row operator+(const Row& o) const { return with(o, [](auto a, auto b) { return a + b; }); }
+  INLINE Row operator*(const Row& o) const {
+    return with(o, [](auto a, auto b) { return a * b; });
+  }
+  INLINE Row operator+(const Row& o) const {
+    return with(o, [](auto a, auto b) { return a + b; });
+  }
   INLINE Row operator*(double x) const { return *this * all(x); }
   INLINE void add_product(double x, const Row& o) {
     const auto same = splat<Vec<double, L>>(x);
@@ -188,12 +191,24 @@ INLINE void over_tiles(i64 n, F body) {
       if (rest == 28 || rest == 32 || rest == 40) w = 20;
     }
     switch (w) {
-      case 4: body(c, Width<4>{}); break;
-      case 8: if constexpr (WIDEST >= 8) body(c, Width<8>{}); break;
-      case 12: if constexpr (WIDEST >= 12) body(c, Width<12>{}); break;
-      case 16: if constexpr (WIDEST >= 16) body(c, Width<16>{}); break;
-      case 20: if constexpr (WIDEST >= 20) body(c, Width<20>{}); break;
-      default: if constexpr (WIDEST >= 24) body(c, Width<24>{}); break;
+      case 4:
+        body(c, Width<4>{});
+        break;
+      case 8:
+        if constexpr (WIDEST >= 8) body(c, Width<8>{});
+        break;
+      case 12:
+        if constexpr (WIDEST >= 12) body(c, Width<12>{});
+        break;
+      case 16:
+        if constexpr (WIDEST >= 16) body(c, Width<16>{});
+        break;
+      case 20:
+        if constexpr (WIDEST >= 20) body(c, Width<20>{});
+        break;
+      default:
+        if constexpr (WIDEST >= 24) body(c, Width<24>{});
+        break;
     }
     c += w;
   }

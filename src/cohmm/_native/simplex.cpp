@@ -97,7 +97,8 @@ bool descend(const double* gram, const double* target, i64 n, double tol, i64 ma
   return false;
 }
 
-// A target of the divergence: q on some of the words, whose rows of B' are row(v), and p = c B there.
+// A target of the divergence: q on some of the words, whose rows of B' are row(v), and p = c B
+// there.
 struct Target {
   Matrix table;
   const i32* columns;
@@ -116,8 +117,8 @@ struct Target {
     over_columns(size, [&](i64 v, auto w) INLINE_LAMBDA {
       put(ratios + v, -at<w.value>(q + v) / at_least(at<w.value>(p + v), FLOOR));
     });
-    weighted_rows(ratios, [&](i64 v) INLINE_LAMBDA { return row(v); }, size, table.shape[1],
-                  gradient);
+    weighted_rows(
+        ratios, [&](i64 v) INLINE_LAMBDA { return row(v); }, size, table.shape[1], gradient);
   }
 
   // Slope and curvature of -sum q log(p + share * rise) in share.
@@ -168,7 +169,13 @@ struct Target {
 struct Room {
   Buffer<double> gradient, way, pull, hessian, work, p, rise, ratios;
   Room(i64 n, i64 longest)
-      : gradient(n), way(n), pull(n), hessian(n * n), work(3 * n), p(longest), rise(longest),
+      : gradient(n),
+        way(n),
+        pull(n),
+        hessian(n * n),
+        work(3 * n),
+        p(longest),
+        rise(longest),
         ratios(longest) {}
 };
 

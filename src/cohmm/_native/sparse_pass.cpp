@@ -24,8 +24,7 @@ INLINE Vec<float, 4> folded(V v) {
                   __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15));
   else if constexpr (sizeof(V) == 32)
     return __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
-  else
-    return v;
+  else return v;
 }
 
 // The sums of four vectors, in one.
@@ -68,8 +67,8 @@ INLINE double dots_and_sum(const float* row, FloatMatrix right, const i32* colum
   auto add = [&](const float* const* at, Vec<float, G> observed) INLINE_LAMBDA {
     Lane dots[G];
     UNROLL for (int g = 0; g < G; g++) dots[g] = left[0] * load<LF>(at[g]);
-    UNROLL for (int v = 1; v < N; v++)
-      UNROLL for (int g = 0; g < G; g++) dots[g] += left[v] * load<LF>(at[g] + v * LF);
+    UNROLL for (int v = 1; v < N; v++) UNROLL for (int g = 0; g < G; g++) dots[g] +=
+        left[v] * load<LF>(at[g] + v * LF);
     Vec<float, G> expected = totals_of(dots), small = splat<Vec<float, G>>(FAINTEST);
     expected = expected > small ? expected : small;
     logs += __builtin_convertvector(observed * logarithms<G>(expected), Vec<double, G>);
@@ -156,14 +155,22 @@ void sparse_pass(Indices indptr, Symbols columns, Floats values, Part part, Floa
     });
   };
   switch (width <= NARROW ? width / 16 : 0) {
-    case 1: return narrow(Width<16 / LF>{});
-    case 2: return narrow(Width<32 / LF>{});
-    case 3: return narrow(Width<48 / LF>{});
-    case 4: return narrow(Width<64 / LF>{});
-    case 5: return narrow(Width<80 / LF>{});
-    case 6: return narrow(Width<96 / LF>{});
-    case 7: return narrow(Width<112 / LF>{});
-    case 8: return narrow(Width<128 / LF>{});
+    case 1:
+      return narrow(Width<16 / LF>{});
+    case 2:
+      return narrow(Width<32 / LF>{});
+    case 3:
+      return narrow(Width<48 / LF>{});
+    case 4:
+      return narrow(Width<64 / LF>{});
+    case 5:
+      return narrow(Width<80 / LF>{});
+    case 6:
+      return narrow(Width<96 / LF>{});
+    case 7:
+      return narrow(Width<112 / LF>{});
+    case 8:
+      return narrow(Width<128 / LF>{});
   }
   over_stretches(indptr, part, width, out, [&](i64 r, i64 first, i64 size, float* sums) {
     fit[r] += dots_then_sum(left.row(r), right, columns.data + first, values.data + first, size,

@@ -6,24 +6,25 @@ namespace cohmm {
 namespace COHMM_LEVEL {
 namespace {
 
-constexpr int LF = 2 * L;    // floats in a vector
+constexpr int LF = 2 * L;     // floats in a vector
 constexpr i64 STRETCH = 128;  // non-zeros whose sum is float32
-constexpr i64 AHEAD = 16;    // non-zeros: a row is asked for before it is needed
+constexpr i64 AHEAD = 16;     // non-zeros: a row is asked for before it is needed
 using Lane = Vec<float, LF>;
 
-// out[:V LF] = sum_i factors[i] at[i][:V LF], in registers; at[n:n + AHEAD] are rows that come next.
+// out[:V LF] = sum_i factors[i] at[i][:V LF], in registers; at[n:n + AHEAD] are rows that come
+// next.
 template <int V>
 INLINE void weighted_panel(const float* factors, const float* const* at, i64 n, i64 offset,
                            float* out) {
   constexpr int CHAINS = V >= 8 ? 1 : V >= 4 ? 2 : 4;  // sums that need not wait for one another
   Lane sum[CHAINS][V] = {};
   const i64 whole = n - n % CHAINS;
-  for (i64 i = 0; i < whole; i += CHAINS)
-    UNROLL for (int c = 0; c < CHAINS; c++) {
+  for (i64 i = 0; i < whole; i += CHAINS) UNROLL for (int c = 0; c < CHAINS; c++) {
       const float* next = at[i + c + AHEAD] + offset;
       UNROLL for (int v = 0; v < V * LF; v += 16) __builtin_prefetch(next + v);
       const Lane factor = splat<Lane>(factors[i + c]);
-      UNROLL for (int v = 0; v < V; v++) sum[c][v] += factor * load<LF>(at[i + c] + offset + v * LF);
+      UNROLL for (int v = 0; v < V; v++) sum[c][v] +=
+          factor * load<LF>(at[i + c] + offset + v * LF);
     }
   for (i64 i = whole; i < n; i++) {
     const Lane factor = splat<Lane>(factors[i]);
@@ -47,13 +48,20 @@ INLINE void weighted_sum(const float* factors, const float* const* at, i64 n, i6
     if constexpr (V < PANEL_LANES) weighted_panel<V>(factors, at, n, offset, out);
   };
   switch ((width - offset) / 16) {
-    case 1: return rest(Width<16>{});
-    case 2: return rest(Width<32>{});
-    case 3: return rest(Width<48>{});
-    case 4: return rest(Width<64>{});
-    case 5: return rest(Width<80>{});
-    case 6: return rest(Width<96>{});
-    case 7: return rest(Width<112>{});
+    case 1:
+      return rest(Width<16>{});
+    case 2:
+      return rest(Width<32>{});
+    case 3:
+      return rest(Width<48>{});
+    case 4:
+      return rest(Width<64>{});
+    case 5:
+      return rest(Width<80>{});
+    case 6:
+      return rest(Width<96>{});
+    case 7:
+      return rest(Width<112>{});
   }
 }
 
@@ -62,8 +70,8 @@ INLINE void rows_at(FloatMatrix table, const i32* columns, i64 n, i64 last, cons
   for (i64 i = 0; i < n + AHEAD; i++) at[i] = table.data + columns[least(i, last)] * table.shape[1];
 }
 
-// out[r] = the sum, in float64, of what stretch(r, first, n, sums) gives in float32, for the rows in
-// part and at most STRETCH of their non-zeros at a time.
+// out[r] = the sum, in float64, of what stretch(r, first, n, sums) gives in float32, for the rows
+// in part and at most STRETCH of their non-zeros at a time.
 template <class Stretch>
 INLINE void over_stretches(Indices indptr, Part part, i64 width, MatrixOut out, Stretch stretch) {
   Buffer<float> sums(width);

@@ -14,12 +14,13 @@ constexpr double LOW_SCORE = -512.0;  // above it, differences of scores stay ex
 
 // after = max_i(rows[i] + trans[i]) + emit[seen]
 [[gnu::noinline]] void score_step(const Tables& logs, const double* rows, i32* const* seen, i64 k,
-                       const double one, double* after) {
+                                  const double one, double* after) {
   const i64 width = logs.trans.shape[1];
   const auto ones = splat<Vec<double, L>>(one);
   product(
       logs.trans, rows, -INF,
-      [&](auto& best, double x, const auto& entries) INLINE_LAMBDA { best.raise(x, ones, entries); },
+      [&](auto& best, double x, const auto& entries)
+          INLINE_LAMBDA { best.raise(x, ones, entries); },
       [&](int b, i64 column, const auto& best) INLINE_LAMBDA {
         using R = std::remove_cv_t<std::remove_reference_t<decltype(best)>>;
         (best + R::from(logs.emit.row(seen[b][k]) + column)).to(after + b * width + column);
@@ -101,13 +102,13 @@ inline void trace(const Tables& logs, const Blocks& data, const Group& group, co
   for (int b = 0; b < LANES; b++) {
     const i64 wait = group.waits[b], last = data.blocks.row(group.block[b])[LAST];
     const i64 beyond = wait + last - group.first[b];
-    for (i64 t = wait; t < beyond; t++)
-      out.states[group.first[b] + t - wait] = path[t * LANES + b];
+    for (i64 t = wait; t < beyond; t++) out.states[group.first[b] + t - wait] = path[t * LANES + b];
     out.passed[group.block[b]] = beyond < n ? path[beyond * LANES + b] : -1;
   }
 }
 
-// Keep the scores small, so that their differences stay exact; where nothing is possible they are 0.
+// Keep the scores small, so that their differences stay exact; where nothing is possible they are
+// 0.
 inline void lower(double* rows, i64 n_states, i64 width, const double* tops) {
   for (int b = 0; b < LANES; b++)
     for (i64 k = 0; k < n_states; k++) {
@@ -129,8 +130,8 @@ inline i64 first_lost(const double* rows, i64 ring, i64 size, i64 n_states, i64 
 }
 
 // Hand over the scores at the joints, less their maximum.
-INLINE void leave(const Blocks& data, const Group& group, const double* rows, i64 ring, i64 n_states,
-                  i64 width, const Borders& borders, double* previous, bool* agrees) {
+INLINE void leave(const Blocks& data, const Group& group, const double* rows, i64 ring,
+                  i64 n_states, i64 width, const Borders& borders, double* previous, bool* agrees) {
   for (int b = 0; b < LANES; b++) {
     const i64* block = data.blocks.row(group.block[b]);
     if (block[RIGHT] < 0) continue;

@@ -6,8 +6,8 @@
 
 namespace cohmm {
 
-// Word w is relevant number r = number[w], or none if that is negative; it is word places[s] of topic
-// topics[s] for every s in borders[r]:borders[r + 1].
+// Word w is relevant number r = number[w], or none if that is negative; it is word places[s] of
+// topic topics[s] for every s in borders[r]:borders[r + 1].
 struct TopWords {
   Indices number, borders, topics, places;
   static constexpr const char* names[] = {"number", "borders", "topics", "places"};

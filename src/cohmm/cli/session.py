@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cohmm.cli.program import say, say_later
+from cohmm.cli.program import say_later
 from cohmm.output import check_different, check_path, is_special, replacing
 
 if TYPE_CHECKING:

@@ -191,7 +191,7 @@ def grouped(table: pa.Table, column: str, group: str | None, order: str | None) 
     codes = keys.dictionary_encode().indices.to_numpy()
     rows = np.arange(len(table))
     if order is not None:
-        rows = pc.sort_indices(ranks(table[order].combine_chunks())).to_numpy()
+        rows = pc.sort_indices(ranks(table[order].combine_chunks(), order)).to_numpy()
     rows = rows[np.argsort(codes[rows], kind="stable")]
     lengths = np.bincount(codes)
     ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
