@@ -82,8 +82,7 @@ INLINE void look_up(Symbols symbols, const Group& group, const i64* first, int d
     i32* to = index[b];
     for (i64 k = 0; k < waiting; k++) to[k] = i32(missing);
     for (int k = CHUNK; k < 2 * CHUNK + 16; k += 16)  // no processor foresees eight places at once
-      __builtin_prefetch(reinterpret_cast<const void*>(
-          reinterpret_cast<std::uintptr_t>(symbols.data) + 4 * (place + direction * k)));
+      __builtin_prefetch(symbols.data + (place + direction * k));
     for (i64 k = 0; k < seen; k++) {
       const i32 symbol = symbols[place + direction * k];
       to[waiting + k] = symbol >= 0 ? symbol : i32(missing);

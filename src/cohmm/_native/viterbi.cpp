@@ -43,11 +43,6 @@ INLINE unsigned equal(V a, V b) {
 #endif
 }
 
-INLINE void prefetch(const double* from, i64 offset) {  // an address that need not exist
-  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) +
-                                                   std::uintptr_t(8 * offset)));
-}
-
 // The first i with the largest row[i] + back[i].
 inline i64 best_source(const double* row, const double* back, i64 n_states) {
   i64 best = 0;
@@ -63,7 +58,7 @@ INLINE i64 equal_source(const double* row, const double* back, double emission, 
   for (i64 begin = 0; begin < width; begin += 64) {
     u64 bits = 0;  // of 64 columns: a branch for each vector could not be foreseen
     for (i64 k = begin; k < least(begin + 64, width); k += L) {
-      prefetch(row, k - 3 * size);
+      __builtin_prefetch(row + (k - 3 * size));  // it need not exist
       bits |= u64(equal((load<L>(row + k) + load<L>(back + k)) + added, target)) << (k - begin);
     }
     if (bits) return begin + __builtin_ctzll(bits);
