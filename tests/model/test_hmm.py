@@ -436,3 +436,20 @@ def test_hmmlearn_may_be_absent(weather, monkeypatch):
     monkeypatch.setitem(sys.modules, "hmmlearn.hmm", None)
     with pytest.raises(ImportError, match=r"pip install 'cohmm\[compare\]'"):
         weather.to_hmmlearn()
+
+
+@pytest.mark.xfail(reason="the numba kernels multiply infinity by zero", strict=True)
+def test_left_right_chains_with_tiny_probabilities_warn_of_nothing():
+    emissions = np.array(
+        [
+            [0.79, 1e-288, 2e-4, 1e-17, 0.2],
+            [1e-43, 1e-304, 4e-269, 1e-28, 1],
+            [7e-20, 0.025, 0.085, 0.89, 1e-39],
+            [0.32, 1e-10, 0.11, 0.1, 0.47],
+        ]
+    )
+    emissions /= emissions.sum(axis=1, keepdims=True)
+    chain = [[0.8, 0.2, 0, 0], [0, 1, 1e-33, 0], [0, 0, 0.87, 0.13], [0, 0, 0, 1]]
+    laws.expected_counts_add_up(
+        HMM([1, 0, 0, 0], chain, emissions), [[3, 1, 3, 3, 3, 2, 3, 3, 0, 4, 0, 0]]
+    )
