@@ -258,7 +258,7 @@ def test_a_compiler_is_installed_where_there_is_none(
         command = [clone.folder / compiler, "-march=x86-64-v3", "-DNAME=a b", "-c"]
         subprocess.run(command, env={"HOME": str(zig.parent), "PATH": str(tools)}, check=True)
         calls = (zig.parent / "zig-calls").read_text().splitlines()
-        assert calls[-1] == "c++ -march=x86_64_v3 -DNAME=a b -c"
+        assert calls[-1] == "c++ -O2 -march=x86_64_v3 -DNAME=a b -c"
 
 
 def test_a_compiler_that_was_chosen_is_taken(clone: Clone) -> None:

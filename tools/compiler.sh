@@ -24,7 +24,8 @@ install_zig() {
     "$python" -m pip --disable-pip-version-check install --quiet ziglang >/dev/null 2>&1 || return 1
     zig_program=$("$python" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')/zig
     mkdir -p "$zig"
-    for tool in c++ ar ranlib; do
+    for call in "c++ -O2" ar ranlib; do  # without -O it would build a C++ library for debugging as well
+        tool=${call%% *}
         cat >"$zig/$tool" <<END
 #!/bin/sh
 for word; do
@@ -32,7 +33,7 @@ for word; do
     case \$word in -march=x86-64-v*) word=-march=x86_64_v\${word##*v} ;; esac
     set -- "\$@" "\$word"
 done
-ZIG_GLOBAL_CACHE_DIR="$zig/cache" exec "$zig_program" $tool "\$@"
+ZIG_GLOBAL_CACHE_DIR="$zig/cache" exec "$zig_program" $call "\$@"
 END
         chmod +x "$zig/$tool"
     done
