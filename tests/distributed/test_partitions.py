@@ -250,3 +250,11 @@ def test_sequences_on_disk_are_those_in_memory(sizes: list[int], most: int) -> N
     found, expected = joined_on_disk(batches, most), Sequences.joined(batches)
     np.testing.assert_array_equal(found.symbols, expected.symbols)
     np.testing.assert_array_equal(found.offsets, expected.offsets)
+
+
+def test_groups_of_files_one_of_which_is_empty(tmp_path):
+    texts = {"1.csv": "page,user\na,u\nb,v\n", "2.csv": "", "3.csv": "page,user\nc,u\nd,w\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    counts = count_pairs(Partitions.of(tmp_path, column="page", group="user"))
+    assert counts.n_pairs(1) == 1

@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyarrow import json, parquet
 
 from cohmm.data.elsewhere import Elsewhere, Failed, add_all, in_turn, placed
+from cohmm.data.encoding import decoded
 from cohmm.data.readers.delimited import all_numbers, read_delimited, read_delimited_rows
 from cohmm.data.readers.layout import Layout
 from cohmm.data.readers.source import Source, find_sources
@@ -80,7 +81,7 @@ class FilePart:
             return pa.table({name: pa.chunked_array(cells, pa.string())})
         rows = read_delimited_rows(self.source, Layout(column=column, group=group, order=order))
         keys = {
-            key: rows.keys.get(role, pa.array([], pa.large_string()))
+            key: decoded(rows.keys.get(role, pa.array([], pa.large_string())))
             for role, key in (("group", group), ("order", order))
             if key is not None
         }
