@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import khatri_rao
 
 from cohmm import HMM
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.many_states.gauss_newton import Local
 from cohmm.learn.many_states.window_law import WindowLaw
 from cohmm.learn.sequences.likelihood import sides

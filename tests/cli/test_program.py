@@ -203,7 +203,7 @@ def test_nothing_is_kept_at_home(folder):
         env = {**os.environ, "HOME": str(place), "XDG_CACHE_HOME": str(place)}
         for args in (
             ("count", "d.txt", "-o", "c.cohmm", "--threads", "2"),
-            ("fit", "d.txt", "-k", "2", "-o", "f.cohmm"),
+            ("fit", "d.txt", "-k", "1", "-o", "f.cohmm"),
             ("decode", "m.cohmm", "d.txt"),
             ("score", "m.cohmm", "d.txt"),
         ):

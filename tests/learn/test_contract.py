@@ -24,11 +24,11 @@ from cohmm import HMM, Cooccurrence, Sequences, Triples, threads
 from cohmm.data.documents import Documents
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.windows import Windows
+from cohmm.kernels import blocks
 from cohmm.kernels import threads as threading
 from cohmm.learn.known import Known
 from cohmm.learn.sequences import starts
 from cohmm.learn.sequences.em_step import PseudoCounts
-from cohmm.model import joints
 from tests.laws import rows_are_distributions
 from tests.learn.learners import (
     KINDS,
@@ -185,7 +185,7 @@ def shared(kind: type, monkeypatch: pytest.MonkeyPatch) -> Any:
     for module in modules():
         if isinstance(getattr(module, "PART", None), int):
             monkeypatch.setattr(module, "PART", 20)
-    monkeypatch.setattr(joints, "LONG_BLOCK", 500)
+    monkeypatch.setattr(blocks, "LONG_BLOCK", 500)
     evidence = evidence_of(kind)
     if kind is Cooccurrence:
         return as_sparse(evidence)

@@ -438,7 +438,6 @@ def test_hmmlearn_may_be_absent(weather, monkeypatch):
         weather.to_hmmlearn()
 
 
-@pytest.mark.xfail(reason="the numba kernels multiply infinity by zero", strict=True)
 def test_left_right_chains_with_tiny_probabilities_warn_of_nothing():
     emissions = np.array(
         [

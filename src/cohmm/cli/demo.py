@@ -20,7 +20,7 @@ from cohmm.cli.topics import learned
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
     from cohmm.estimators.htmm import HTMM
-    from cohmm.kernels.compiled import Floats, Ints
+    from cohmm.kernels.types import Floats, Ints
     from cohmm.model.hmm import HMM
 
 LENGTH = 80  # words of a document, on average

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cohmm.data.files import Layout
     from cohmm.data.sequences import Sequences
     from cohmm.evidence.pairs import Cooccurrence
-    from cohmm.kernels.compiled import Ints
+    from cohmm.kernels.types import Ints
     from cohmm.model.hmm import HMM
 
 PIECE = 2**14  # symbols that are made text at a time

@@ -13,7 +13,7 @@ from cohmm.cli.model_files import in_pieces, json_line
 from cohmm.cli.session import check_output, drawing, working, writing
 
 if TYPE_CHECKING:
-    from cohmm.kernels.compiled import Ints
+    from cohmm.kernels.types import Ints
     from cohmm.model.hmm import HMM
 
 

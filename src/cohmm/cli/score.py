@@ -15,7 +15,7 @@ from cohmm.cli.session import reading, working, writing
 if TYPE_CHECKING:
     from cohmm.data.files import Layout
     from cohmm.data.sequences import Sequences
-    from cohmm.kernels.compiled import Floats
+    from cohmm.kernels.types import Floats
 
 
 @options.with_layout

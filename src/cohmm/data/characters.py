@@ -10,7 +10,7 @@ from cohmm.data.encoding import column_as_list
 from cohmm.data.user_warnings import warn
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 LOOKED_AT = 1000  # strings, to see whether they look like sequences
 LONG = 4  # characters that one of them has at least

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from cohmm.data.values import LARGEST_CODE, as_numbers, listed, shown
 from cohmm.data.vocabulary import Vocabulary, codes_in, in_order, is_unicode
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 MISSING = -1
 NUMBERS = (int, float, np.integer, np.floating, np.bool_)

@@ -21,7 +21,7 @@ from cohmm.data.readers.source import Paths, Progress, Source, find_sources, tot
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 __all__ = ["FileSequences", "Layout", "n_bytes", "read_files"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from cohmm.data.mapped_arrays import mapped
 from cohmm.data.sequences import Sequences
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 MOST = 2**26  # symbols that are held in memory, a quarter of a gigabyte
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from cohmm.data.values import shown
-from cohmm.kernels.compiled import Ints
 from cohmm.kernels.document_words import count_documents
+from cohmm.kernels.types import Ints
 
 
 @dataclass(frozen=True)

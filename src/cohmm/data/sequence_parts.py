@@ -17,7 +17,7 @@ from cohmm.data.readers.cells import is_text
 from cohmm.data.sequences import LABELS, Sequences, Unseen, check_unseen
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, in_order
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 NOTHING = "there is no data: no part has a symbol"
 

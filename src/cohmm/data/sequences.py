@@ -31,7 +31,7 @@ from cohmm.data.encoding import (
 )
 from cohmm.data.values import Value, as_n_symbols, as_numbers, as_offsets, own, shown
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, labels_for
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 LABELS = "if they are names, give them as strings, or their list as the vocabulary"
 BLOCK = 2**22  # symbols at a time

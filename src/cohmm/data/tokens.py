@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import is_unicode
-from cohmm.kernels.compiled import Ints
 from cohmm.kernels.tokenize import split_text
+from cohmm.kernels.types import Ints
 
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # scikit-learn's
 RUN_PATTERN = re.compile(r"(?:\(\?u\))?(\\w|\[[^\\\]^][^\\\]]*\])(?:\+|\{([1-9]),\})")

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 
 LARGEST_CODE = 2**31 - 2
 LONGEST = 80  # characters of a user's value in a message

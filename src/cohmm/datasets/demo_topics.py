@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.model.hmm import HMM
 from cohmm.model.stationary import stationary_distribution
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 from cohmm.model.stationary import stationary_distribution

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cohmm.data.sequences import Sequences
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 from cohmm.model.sampling import generator
 
 KINDS = 3

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.model.hmm import HMM
 

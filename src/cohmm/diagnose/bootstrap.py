@@ -19,8 +19,8 @@ from cohmm.data.sequences import Sequences
 from cohmm.data.user_warnings import silenced
 from cohmm.data.values import shown
 from cohmm.diagnose.standard_errors import TABLES, Interval, Tables, check_level, errors_frame
-from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import n_threads, submit, threads
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import HMMTable

@@ -11,7 +11,7 @@ import numpy as np
 
 from cohmm.data.encoding import MISSING
 from cohmm.data.sequences import Sequences
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 GROUPS, FEWEST_GROUPS = 100, 10
 SMALLEST = 50  # symbols of a block

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cohmm.diagnose.blocks import Blocks
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.model.hmm import HMM
 

@@ -24,8 +24,8 @@ import numpy as np
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.residual_cells import Cell, surprising_cells
 from cohmm.diagnose.triple_tangent import orthonormal_tangent, triple_cube
-from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import blas_threads
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.options import check_whole
 from cohmm.model.hmm import HMM

@@ -27,8 +27,8 @@ from cohmm.diagnose.standard_errors import (
 )
 from cohmm.diagnose.uncertain import Uncertain, from_information
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import blas_threads
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.pairs.volume import Volume
 from cohmm.model.hmm import HMM

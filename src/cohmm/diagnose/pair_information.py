@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.diagnose.information import entries
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.pairs.pair_slopes import PairSlopes, fundamental
 from cohmm.model.hmm import HMM

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.finish import prevalence_of
 from cohmm.model.hmm import HMM
 from cohmm.model.stationary import transition_power

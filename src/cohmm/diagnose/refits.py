@@ -10,7 +10,7 @@ from cohmm.data.sequences import Sequences
 from cohmm.diagnose.bootstrap import Refit
 from cohmm.diagnose.kept import Kept
 from cohmm.evidence.counting import count_pairs
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.known import Known
 from cohmm.learn.recipe import pairwise
 from cohmm.learn.sequences.em_step import ALL

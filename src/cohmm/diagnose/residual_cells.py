@@ -8,7 +8,7 @@ import numpy as np
 
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.triples import MOST_SYMBOLS, triple_counts
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.model.hmm import HMM
 
 LEAST_EXPECTED = 5.0

@@ -24,7 +24,7 @@ from cohmm.data.user_warnings import silenced
 from cohmm.diagnose.held_out import Groups, grouped
 from cohmm.evidence.counting import as_lags, pair_counts
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.options import check_whole, is_whole
 from cohmm.learn.pairs.min_volume import min_volume

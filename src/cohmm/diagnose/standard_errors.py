@@ -12,8 +12,8 @@ from cohmm.data.values import shown
 from cohmm.diagnose.blocks import BLOCK, Blocks, n_before, n_blocks
 from cohmm.diagnose.information import block_information, entries, start_information
 from cohmm.diagnose.uncertain import Uncertain, from_information
-from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import blas_threads
+from cohmm.kernels.types import Floats, Ints
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import HMMTable, hmm_frame
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 
 WIDEST = 0.5  # a standard error of a probability beyond which nothing is known of it
 NOTHING = 1e-12  # of the mean information: below is rounding

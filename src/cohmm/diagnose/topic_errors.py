@@ -25,8 +25,8 @@ from scipy.special import stdtrit
 
 from cohmm.data.documents import Documents
 from cohmm.diagnose.standard_errors import check_level
-from cohmm.kernels.compiled import Floats
 from cohmm.kernels.threads import blas_threads
+from cohmm.kernels.types import Floats
 from cohmm.learn.options import check_whole
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.sticky_em import (

@@ -11,7 +11,7 @@ from cohmm.data.documents import Documents
 from cohmm.data.text import read_documents
 from cohmm.data.user_warnings import silenced
 from cohmm.diagnose.selection import Candidate, Selection, candidates_of, recommend
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.options import check_whole
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.htmm_fit import HTMMFit

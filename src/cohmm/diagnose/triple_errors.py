@@ -25,8 +25,8 @@ from cohmm.diagnose.standard_errors import (
     start_errors,
 )
 from cohmm.diagnose.uncertain import Uncertain, from_information
-from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import blas_threads
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.model.hmm import HMM
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 
 DETERMINED = 1e-10  # of the largest eigenvalue: below, parameters do not move the law
 

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import linalg
 
 from cohmm.diagnose.tangent import tangent_covariance
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 
 RIDGE = 1e-9  # of the largest eigenvalue: below is rounding
 TINY = 1e-300

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cohmm.data.sequences import Sequences
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 
 class SequenceKFold:

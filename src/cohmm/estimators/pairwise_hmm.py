@@ -21,7 +21,7 @@ from cohmm.diagnose.standard_errors import StandardErrors
 from cohmm.distributed.partitions import Partitions
 from cohmm.evidence.counting import count_pairs
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Fit, print_progress
 from cohmm.learn.options import check_choice, check_decay
 from cohmm.learn.pairs.pair_evidence import Combine

@@ -17,9 +17,9 @@ from cohmm.evidence.grams import check_total
 from cohmm.evidence.packed import PackedRows
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence, checked_lag
 from cohmm.kernels import pair_counts as kernels
-from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.packed_rows import LARGEST_BYTE, PackedEntries, pack_equal
 from cohmm.kernels.threads import n_threads, run, split
+from cohmm.kernels.types import Floats, Ints
 
 LARGEST_KEY = 2**32 - 1
 BUCKET = 2**15  # pairs of a bucket: they are sorted in the cache

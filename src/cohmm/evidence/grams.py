@@ -11,7 +11,7 @@ import numpy as np
 from cohmm import storage
 from cohmm.data.values import Value, as_floats, as_n_symbols, as_numbers, frozen, own
 from cohmm.data.vocabulary import Vocabulary, codes_in, labels_for, unite
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 
 LARGEST = {"i": 2.0**63, "f": np.inf}  # what a sum of counts must stay below
 

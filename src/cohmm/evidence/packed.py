@@ -12,7 +12,6 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.evidence.temporary import DiskArray
-from cohmm.kernels.compiled import Ints
 from cohmm.kernels.packed_rows import (
     BYTE,
     LARGEST_BYTE,
@@ -23,6 +22,7 @@ from cohmm.kernels.packed_rows import (
 )
 from cohmm.kernels.pair_counts import radix_sort
 from cohmm.kernels.threads import n_threads, run
+from cohmm.kernels.types import Ints
 
 ENTRY = 5  # bytes
 ENTRY_BYTES = 40  # of room per entry while it is added: itself, its key, and its sum

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.evidence.packed import Folder, PackedRows, growing
-from cohmm.kernels.compiled import Ints
 from cohmm.kernels.packed_rows import LARGEST_BYTE
+from cohmm.kernels.types import Ints
 
 
 class Packing:

@@ -19,7 +19,7 @@ from cohmm.evidence.pair_totals import PairTotal, enlarged
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence
 from cohmm.evidence.selection import Selection
 from cohmm.evidence.temporary import telling
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 CSR_ENTRY = 12  # bytes
 CHUNK = 2**20  # entries that are written at a time

@@ -8,7 +8,7 @@ from cohmm.data.sequences import Sequences
 from cohmm.evidence.counting import dense_counts, packed_counts
 from cohmm.evidence.packed import Folder, PackedRows, Places, added, on_disk, packed
 from cohmm.evidence.pairs import LARGEST_DENSE
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 FAN = 8  # parts of about one size that are added at a time
 MOST_RUNS = 32  # that are read at a time

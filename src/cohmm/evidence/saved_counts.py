@@ -23,7 +23,7 @@ from cohmm.evidence.selection import Frequent, Selection
 from cohmm.evidence.totals import Tally
 from cohmm.evidence.triple_totals import LargeTriples, TripleTotal
 from cohmm.evidence.triples import Triples, check_size
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 from cohmm.output import StorageError
 
 CHUNK = 2**20  # entries that are read at a time

@@ -10,7 +10,7 @@ import numpy as np
 
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 
 @dataclass(frozen=True)

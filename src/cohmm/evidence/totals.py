@@ -13,7 +13,7 @@ from cohmm.evidence.pair_totals import PairTotal, enlarged
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.triple_totals import TripleTotal
 from cohmm.evidence.triples import Triples
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 T = TypeVar("T", Cooccurrence, Triples)
 

@@ -19,7 +19,7 @@ from cohmm.evidence.packed import Folder, Stored
 from cohmm.evidence.selection import Selection
 from cohmm.evidence.temporary import DiskArray, telling
 from cohmm.evidence.triples import Triples, triple_counts
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 BITS = 21  # of a symbol in a key: there are at most two million, whatever their number will be
 SYMBOL = 2**BITS - 1

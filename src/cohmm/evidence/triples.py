@@ -14,8 +14,8 @@ from cohmm.data.values import as_amount, as_n_symbols, as_numbers
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.grams import Grams, as_grams, as_law, merged, rows_of
 from cohmm.kernels import pair_counts
-from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
+from cohmm.kernels.types import Floats, Ints
 
 MOST_SYMBOLS = 2_000_000  # N cubed must fit a 64-bit key
 DENSE_CELLS = 2**22  # a table of all triples is used up to here

@@ -13,8 +13,8 @@ from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.values import as_amount, as_n_symbols, as_numbers, shown
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.grams import Grams, as_grams, as_law, keys_of, merged, rows_of
-from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run, split
+from cohmm.kernels.types import Floats, Ints
 
 PART = 2**20
 KEY_BITS = 62  # a window must be a number that 64 bits hold

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cohmm.kernels.chain import Blocks
-from cohmm.kernels.compiled import Floats, Ints, Part
 from cohmm.kernels.threads import run, split
+from cohmm.kernels.types import Floats, Ints, Part
 
 LANES = 8  # blocks that run side by side
 TOLERANCE = 1e-12

@@ -38,7 +38,7 @@ from cohmm._native import count_moves as count_moves
 from cohmm._native import count_words as count_words
 from cohmm._native import infer_documents as infer_documents
 from cohmm._native import predict_words as predict_words
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 
 
 class DocumentChain(NamedTuple):

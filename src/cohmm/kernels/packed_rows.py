@@ -20,7 +20,7 @@ from typing import NamedTuple
 from cohmm._native import entry_keys as entry_keys
 from cohmm._native import pack_equal as pack_equal
 from cohmm._native import sum_keys as sum_keys
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 LARGEST_BYTE = 255
 BYTE = 8  # bits below the column in a key

@@ -24,7 +24,7 @@ from cohmm._native import fill_table
 from cohmm._native import sparse_pass as sparse_pass
 from cohmm._native import sparse_times as sparse_times
 from cohmm.kernels.chain import aligned_zeros
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 
 WIDTH = 16
 

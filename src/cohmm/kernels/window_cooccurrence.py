@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cohmm._native import window_cooccurrence as window_cooccurrence
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 
 class TopWords(NamedTuple):

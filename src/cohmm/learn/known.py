@@ -14,7 +14,7 @@ import numpy as np
 
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Fit
 from cohmm.learn.options import check_learned
 from cohmm.learn.pairs.pair_em import Held, PairEM, pair_em

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm.kernels import sparse_pass
-from cohmm.kernels.compiled import Floats, Ints, Part
 from cohmm.kernels.threads import run
+from cohmm.kernels.types import Floats, Ints, Part
 
 PARTS = 64
 PART = 50_000  # non-zeros, at least: less is not worth a thread

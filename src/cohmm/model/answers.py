@@ -13,7 +13,7 @@ import pyarrow as pa
 from cohmm.data.sequence_parts import row_sequences
 from cohmm.data.sequences import Sequences
 from cohmm.distributed.partitions import Partitions
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.model import inference
 from cohmm.model.hmm import HMM
 

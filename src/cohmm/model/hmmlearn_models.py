@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 
 NAMES = ("startprob_", "transmat_", "emissionprob_")
 

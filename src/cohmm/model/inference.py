@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm import _native
 from cohmm.kernels import blocks, chain
 from cohmm.kernels.blocks import FADED, Cut
 from cohmm.kernels.chain import (
@@ -30,8 +29,8 @@ from cohmm.kernels.chain import (
     aligned_zeros,
     log_tables,
 )
-from cohmm.kernels.compiled import Floats, Ints, Part
 from cohmm.kernels.threads import run, split
+from cohmm.kernels.types import Floats, Ints, Part
 
 GROUPS = 8  # independent sets of expected counts
 GROUP_BYTES = 2**28
@@ -111,7 +110,7 @@ def surprise(tables: Tables, symbols: Ints, offsets: Ints) -> Floats:
     logs = log_tables(tables) if len(hard) else tables
     for s in hard:
         whole = slice(offsets[s], offsets[s + 1])
-        _native.log_surprise(symbols[whole], logs, nats[whole])
+        chain.log_surprise(symbols[whole], logs, nats[whole])
     nats[symbols < 0] = 0.0
     return np.maximum(nats, 0.0, out=nats)  # not -1e-17, for what is certain
 
@@ -169,7 +168,7 @@ def _forward_scaled(
     out = Filtered(log_prob, lost, filtered, last, nats)
 
     def through(work: Blocks, part: Part) -> None:
-        _native.forward(work, part, tables, tables.scaling, borders, out)
+        chain.forward(work, part, tables, tables.scaling, borders, out)
 
     run(lambda *part: through(cut.work, part), cut.parts)
     _settle_forward(cut, borders, lambda work: through(work, (0, 1)))
@@ -186,7 +185,7 @@ def _warm_forward(tables: Tables, cut: Cut) -> Borders:
     warm = Borders(before, before, cut.joints)
     blocks.warm_up(
         cut,
-        lambda work, part: _native.forward(work, part, tables, tables.scaling, warm, Filtered()),
+        lambda work, part: chain.forward(work, part, tables, tables.scaling, warm, Filtered()),
     )
     return Borders(before, after)
 
@@ -196,7 +195,7 @@ def _warm_backward(tables: Tables, cut: Cut) -> Borders:
     warm = Borders(before, before, cut.joints)
     blocks.warm_up(
         cut,
-        lambda work, part: _native.backward(work, part, tables, tables.scaling, warm),
+        lambda work, part: chain.backward(work, part, tables, tables.scaling, warm),
         backward=True,
     )
     return Borders(before, before.copy())  # blocks that do not count leave nothing
@@ -293,15 +292,15 @@ def _smooth_scaled(
     def through(group: int, first: int, stop: int) -> None:
         out = Smoothed(*sums[group]) if count else Smoothed(posterior=posterior, best=states)
         work, part = cut.work, (first, stop)
-        _native.forward_backward(
+        chain.forward_backward(
             work, part, tables, tables.scaling, ahead, behind, weights, filtered, out
         )
 
     def forward_again(work: Blocks, part: Part) -> None:
-        _native.forward(work, part, tables, tables.scaling, ahead, filtered)
+        chain.forward(work, part, tables, tables.scaling, ahead, filtered)
 
     def backward_again(work: Blocks, part: Part) -> None:
-        _native.backward(work, part, tables, tables.scaling, behind)
+        chain.backward(work, part, tables, tables.scaling, behind)
 
     parts = split(len(cut.groups), _n_groups(tables) if count else blocks.PARTS)
     for final in (False, True):
@@ -356,7 +355,7 @@ def _smooth_in_logarithms(
     if place >= 0:
         return
     beta = np.empty_like(alpha)
-    _native.log_backward(piece, logs, beta)
+    chain.log_backward(piece, logs, beta)
     if result.posterior is not None or result.best is not None:
         gamma = _normalised(alpha + beta)
         if result.posterior is not None:
@@ -367,7 +366,7 @@ def _smooth_in_logarithms(
         k = logs.n_states
         starts, transitions = np.zeros(k), np.zeros((k, k))
         emissions = np.zeros((len(logs.emit), k))
-        _native.add_log_counts(piece, logs, alpha, beta, starts, transitions, emissions)
+        chain.add_log_counts(piece, logs, alpha, beta, starts, transitions, emissions)
         for total, one in zip(result.counts, (starts, transitions, emissions[:-1].T), strict=True):
             total += weights[s] * one
 
@@ -375,10 +374,10 @@ def _smooth_in_logarithms(
 def _log_forward(logs: Tables, symbols: Ints, keep: bool) -> tuple[Floats, float, int]:
     """log P(symbols up to t, state at t) of all t, or of the last, (1, K); log P; lost place."""
     alpha = np.empty((len(symbols) if keep else 1, logs.n_states))
-    place = _native.first_impossible(symbols, logs)
+    place = chain.first_impossible(symbols, logs)
     if place >= 0:
         return alpha, -np.inf, place
-    return alpha, _native.log_forward(symbols, logs, alpha), -1
+    return alpha, chain.log_forward(symbols, logs, alpha), -1
 
 
 def _normalised(log_rows: Floats) -> Floats:

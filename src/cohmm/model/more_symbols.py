@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.data.vocabulary import Vocabulary, codes_in
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.model.hmm import HMM
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 
 EDGES_BY_STATE = 2.5
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 
 
 def stationary_distribution(transmat: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 
 try:
     import matplotlib.pyplot as plt

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Polygon
 from scipy.spatial import ConvexHull, QhullError
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.plots.canvas import COLOURS, GREY, canvas
 from cohmm.plots.given import emissions_of
 

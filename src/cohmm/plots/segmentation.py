@@ -12,7 +12,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.fitted import FittedTopics, as_fitted_topics
 from cohmm.plots.canvas import canvas, drawn, word
 from cohmm.topics.coloured_runs import PALETTE

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.plots.canvas import COLOURS, WIDTH, canvas, drawn, word
 from cohmm.plots.given import unwrapped

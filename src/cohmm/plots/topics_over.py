@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.axes import Axes
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.plots.canvas import COLOURS, GREY, PALE, canvas, word
 from cohmm.topics.over import TopicsOver
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 
 N_COLOURS = 12
 FIRST = (250.0, 0.5)  # a blue

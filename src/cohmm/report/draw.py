@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 
 MOST_WORDS = 1000  # of a text
 MOST_IN_ALL = 100_000  # words: about 3 MB

@@ -12,7 +12,7 @@ from cohmm.data.text import TextWarning
 from cohmm.data.user_warnings import silenced
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fitted import FittedTopics, as_fitted_topics
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.topic_lags import lag_shares

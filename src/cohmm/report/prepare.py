@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.model.seriation import first_threshold, seriated
 from cohmm.report.colours import N_COLOURS
 from cohmm.report.draw import MOST_WORDS

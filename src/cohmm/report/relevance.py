@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 
 STEPS = 10  # of the slider from 0 to 1
 SHOWN = 15

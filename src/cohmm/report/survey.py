@@ -11,7 +11,7 @@ from cohmm.data.sequences import Sequences
 from cohmm.evidence.counting import pair_counts
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.totals import Total
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.model.hmm import HMM
 from cohmm.report.draw import MOST_WORDS, Draw
 from cohmm.report.prepare import Reading

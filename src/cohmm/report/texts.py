@@ -12,7 +12,7 @@ from cohmm.data.documents import Documents
 from cohmm.data.pruning import as_stop_words
 from cohmm.data.readers.document_files import Trace, documents_at
 from cohmm.data.readers.source import STANDARD_INPUT
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 from cohmm.learn.fitted import FittedTopics
 
 MOST_CHARACTERS = 200_000  # of a text; a document beyond is shown by its words alone

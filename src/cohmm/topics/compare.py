@@ -36,7 +36,7 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.data.vocabulary import codes_in
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 from cohmm.learn.topics.anchor_words import anchor_words
 from cohmm.learn.topics.bertopic import BERTopicFit, bertopic
 from cohmm.learn.topics.gruber import gruber

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 
 LEAST = 0.01  # of 1 - C: of documents of one word nothing can be known
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.word_order import Order, word_values

@@ -10,7 +10,7 @@ import numpy as np
 
 from cohmm import storage
 from cohmm.evidence.pairs import Cooccurrence, checked_lag
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Progress
 from cohmm.learn.topics.htmm_fit import HTMMFit
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.describe import at_most, top_codes, top_words
 

@@ -18,7 +18,7 @@ from cohmm.data.documents import Documents
 from cohmm.data.text import TextWarning
 from cohmm.data.user_warnings import warn
 from cohmm.data.values import shown
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm_frames import frame
 from cohmm.topics.describe import at_most, top_words

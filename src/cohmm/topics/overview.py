@@ -8,7 +8,7 @@ import numpy as np
 
 from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.topics.coherence import coherence
 from cohmm.topics.contrast import contrast

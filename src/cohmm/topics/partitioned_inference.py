@@ -12,7 +12,7 @@ from cohmm.data.document_parts import texts_of
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.user_warnings import silenced
 from cohmm.distributed.partitions import Partitions
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.model.answers import list_array
 from cohmm.topics.document_chains import Chains, segment
 

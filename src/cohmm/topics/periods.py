@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from cohmm.data.values import shown
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 Period = Literal["hour", "day", "week", "month", "quarter", "year", "decade", "century"]
 PERIODS: tuple[Period, ...] = get_args(Period)  # from short to long

@@ -31,7 +31,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 
 # Degrees of freedom that the other groups count for, as few as cover in benchmarks/over.py: the
 # variance of lengths is less alike in different groups.

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm_frames import frame
 from cohmm.model.matching import match_rows

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.topic_labels import LONGEST, TopicLabels, checked_label, topic_number
 from cohmm.model.matching import match_rows

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.model.hmm_frames import frame, square
 from cohmm.topics.coherence import coherence

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 
 Order = Literal["probability", "relevance", "frex"]
 RELEVANCE = 0.5  # l

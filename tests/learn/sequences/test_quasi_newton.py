@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.sequences.quasi_newton import Evaluated, minimise
 
 Objective = Callable[[Floats], tuple[float, Floats]]

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from cohmm import HMM, Sequences, count_triples
 from cohmm.evidence.windows import count_windows
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.many_states.window_law import WindowLaw
 from cohmm.learn.sequences import square_roots
 from cohmm.learn.sequences.likelihood import (

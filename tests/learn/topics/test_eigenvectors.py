@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cohmm.kernels.compiled import Floats
 from cohmm.kernels.threads import threads
+from cohmm.kernels.types import Floats
 from cohmm.learn.topics.eigenvectors import largest_eigenvectors
 
 

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.topics import k_means as module
 from cohmm.learn.topics.k_means import k_means, scatter
 

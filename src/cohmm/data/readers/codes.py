@@ -18,7 +18,7 @@ from cohmm.data.readers.source import Source
 from cohmm.data.sequences import Unseen
 from cohmm.data.values import LARGEST_CODE, as_n_symbols, shown
 from cohmm.data.vocabulary import Vocabulary
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 Symbol = str | int | float
 

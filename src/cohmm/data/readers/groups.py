@@ -16,7 +16,7 @@ from cohmm.data.readers.places import place
 from cohmm.data.readers.source import Source
 from cohmm.data.sequences import Sequences
 from cohmm.data.values import shown
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 
 class Rows(NamedTuple):

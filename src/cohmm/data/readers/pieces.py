@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 
 class Piece(NamedTuple):

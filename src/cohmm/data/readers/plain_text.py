@@ -14,8 +14,8 @@ from cohmm.data.readers.cells import characters_of, words_of
 from cohmm.data.readers.codes import Chunk, check_length
 from cohmm.data.readers.places import place
 from cohmm.data.readers.source import Progress, Source
-from cohmm.kernels.compiled import Ints
 from cohmm.kernels.threads import helpers, n_threads, submit
+from cohmm.kernels.types import Ints
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 
 FIRST_DAMPING = 1e-2  # these three in units of `Local.scale`
 LEAST_DAMPING = 1e-15

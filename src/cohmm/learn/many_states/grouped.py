@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import khatri_rao
 
 from cohmm.evidence.windows import Windows
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.many_states.polyadic import refined
 from cohmm.learn.many_states.window_ascent import maximum_likelihood

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 
 NO_GAIN = 1e-12  # of the largest gradient at zero: an entry that promises less stays zero
 TILT = 1e-9  # of the same

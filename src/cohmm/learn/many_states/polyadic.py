@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import khatri_rao
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.many_states.gauss_newton import Local, descend
 
 OTHERS = ((1, 2), (0, 2), (0, 1))

@@ -20,7 +20,7 @@ from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.grams import keys_of
 from cohmm.evidence.triples import Triples
 from cohmm.evidence.windows import Windows
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.pairs.pair_evidence import warn_of_unseen
 from cohmm.learn.sequences.likelihood import sides

@@ -17,7 +17,7 @@ from __future__ import annotations
 import highspy
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 
 FIRST_ROWS = 20  # times K rows of B are in the program at first
 MORE_ROWS = 50  # at most so many violated rows are added at a time

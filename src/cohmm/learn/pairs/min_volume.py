@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Callback, Progress
 from cohmm.learn.options import check_amounts
 from cohmm.learn.pairs.pair_evidence import (

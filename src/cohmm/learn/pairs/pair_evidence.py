@@ -11,7 +11,7 @@ import numpy as np
 
 from cohmm.data.user_warnings import silenced
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.options import check_choice, check_states
 from cohmm.learn.pairs.pair_law import PairLaw, pair_law
 from cohmm.learn.pairs.spectrum import Spectrum, spectrum

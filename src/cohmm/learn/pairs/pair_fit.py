@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.finish import DEAD, by_prevalence, smoothed
 from cohmm.learn.fit import Fit
 from cohmm.learn.pairs.pair_evidence import PairEvidence

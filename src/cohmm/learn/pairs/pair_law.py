@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.kernels import sparse_pass
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.sparse_rows import SparseRows
 
 NOTHING = 1e-300  # so that a pair that neither occurs nor is expected has the ratio 0

@@ -21,7 +21,7 @@ from scipy import sparse
 from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.pairs.pair_law import PairLaw
 
 SIMULATIONS, QUANTILE = 20, 0.95

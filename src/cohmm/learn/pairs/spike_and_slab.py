@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.special import erfcx, expit, log_ndtr, ndtri_exp
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.pairs.pair_law import DensePairs
 from cohmm.learn.pairs.pair_slopes import PairSlopes

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 
 Arrays = tuple[Floats, ...]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.pairs.anchor_free import AnchorFreeError, anchor_free
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.pair_law import PairLaw, Point

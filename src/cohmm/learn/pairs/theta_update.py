@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 
 TO_BORDER = 0.99
 ARMIJO = 1e-4

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.pairs.theta_update import Terms
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.pairs.min_volume import EXACT, expected_paths
 from cohmm.learn.pairs.pair_evidence import PairEvidence

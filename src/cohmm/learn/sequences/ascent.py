@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.sequences.em_step import ALL, PseudoCounts, maximised
 from cohmm.learn.sequences.likelihood import Likelihood, visits
 from cohmm.learn.sequences.quasi_newton import Evaluated, minimise

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cohmm.data.sequences import Sequences
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.model.inference import Counts
 
 UNKNOWN = -1

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm import _native
+from cohmm._native import draw_states
 from cohmm.data.sequences import Sequences
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.sequences.em_step import PseudoCounts, tables
 from cohmm.model.hmm import HMM
 
@@ -58,7 +58,7 @@ def posterior_mean(model: HMM, data: Sequences, prior: PseudoCounts) -> HMM:
     total = [np.zeros(table.shape) for table in at]
     for sweep in range(FORGOTTEN + SWEEPS):
         uniforms = rng.random(len(codes))
-        _native.draw_states(codes, data.offsets, at[0], at[1], at[2], uniforms, states)
+        draw_states(codes, data.offsets, at[0], at[1], at[2], uniforms, states)
         states = _named_alike(states, agreement)
         agreement[np.arange(len(codes)), states] += 1
         counts = [

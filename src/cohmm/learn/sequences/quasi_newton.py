@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 
 MEMORY = 20
 DECREASE = 1e-4  # Armijo's share of what the slope promises

@@ -20,7 +20,7 @@ from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.counting import checked_weights
 from cohmm.evidence.triples import MOST_SYMBOLS, Triples, triple_counts
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.finish import by_prevalence
 from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.options import check_choice, check_learned, needs_sequences

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.sequences.ascent import Prior, n_parameters
 from cohmm.learn.sequences.em_step import ALL, PseudoCounts, maximised, tables

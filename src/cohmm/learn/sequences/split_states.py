@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.sequences.em_step import tables
 from cohmm.model.hmm import HMM
 

@@ -22,7 +22,7 @@ from scipy import linalg
 
 from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.sequences.em_step import ALL, tables
 from cohmm.learn.sequences.window_scores import WindowScores
 from cohmm.model.hmm import HMM

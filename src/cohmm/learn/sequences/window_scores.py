@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 
 Singles = NDArray[np.float32]
 

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.sequences.ascent import Sparsity
 from cohmm.model.hmm import HMM

@@ -20,9 +20,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.simplex import nearest_by_divergence, nearest_by_squares
 from cohmm.kernels.threads import run, split
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Callback
 from cohmm.learn.options import check_choice, check_whole
 from cohmm.learn.run import Record, learner

@@ -30,7 +30,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.topics.topic_fit import TopicFit, default_prior, term_counts
 
 NO_TOPIC = -1

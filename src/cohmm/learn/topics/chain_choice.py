@@ -18,9 +18,9 @@ import numpy as np
 from scipy.special import expit
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.compiled import Floats
 from cohmm.kernels.document_chains import DocumentChain, predict_words
 from cohmm.kernels.threads import run
+from cohmm.kernels.types import Floats
 from cohmm.learn.topics.sticky_em import (
     LEAST,
     SAMPLE,

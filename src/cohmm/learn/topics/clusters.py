@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import run
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.topics.eigenvectors import largest_eigenvectors
 from cohmm.learn.topics.k_means import k_means, scatter
 from cohmm.model.sampling import generator

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm.kernels.compiled import Floats
 from cohmm.kernels.sparse_pass import table_width
+from cohmm.kernels.types import Floats
 from cohmm.learn.sparse_rows import SparseRows
 
 SPARE = 8  # dimensions beyond those wanted, at least: the filter parts them from the rest

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Callback
 from cohmm.learn.run import Record, learner
 from cohmm.learn.topics.htmm_fit import HTMMFit

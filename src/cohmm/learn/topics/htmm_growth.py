@@ -25,8 +25,8 @@ from cohmm.data.documents import Documents, in_common_words, joined
 from cohmm.data.vocabulary import codes_in
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Floats, Ints
 from cohmm.kernels.threads import blas_threads
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Callback
 from cohmm.learn.run import Record
 from cohmm.learn.topics.chain_choice import with_chain_that_suits

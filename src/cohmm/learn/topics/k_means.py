@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.kernels import nearest
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 
 STEPS = 100  # of Lloyd's, at the end
 FEW_STEPS = 15  # between two moves

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Callback
 from cohmm.learn.options import check_choice, is_whole
 from cohmm.learn.run import Record, learner

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Ints
+from cohmm.kernels.types import Ints
 from cohmm.learn.fit import Callback, Fit, Progress
 from cohmm.learn.options import check_states
 from cohmm.learn.pairs.min_volume import Problem, Run, algorithm_1

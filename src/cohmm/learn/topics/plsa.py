@@ -20,7 +20,7 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.kernels import sparse_pass
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Callback, Progress
 from cohmm.learn.run import Record, learner
 from cohmm.learn.sparse_rows import SparseRows

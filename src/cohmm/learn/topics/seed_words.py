@@ -16,7 +16,7 @@ from scipy import sparse
 
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import codes_in
-from cohmm.kernels.compiled import Floats, Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.run import warn
 from cohmm.learn.topics.topic_labels import TopicLabels, checked_topic_labels
 

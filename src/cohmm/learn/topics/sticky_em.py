@@ -14,9 +14,9 @@ import numpy as np
 
 from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
-from cohmm.kernels.compiled import Floats, Part
 from cohmm.kernels.document_chains import DocumentChain, count_moves, count_words
 from cohmm.kernels.threads import run
+from cohmm.kernels.types import Floats, Part
 
 Data = Documents | DocumentParts
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.compiled import Floats
+from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Progress
 from cohmm.learn.options import is_whole
 from cohmm.learn.run import warn

@@ -25,8 +25,8 @@ from cohmm.data.documents import Documents
 from cohmm.evidence.counting import as_lags
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.compiled import Floats
 from cohmm.kernels.threads import blas_threads
+from cohmm.kernels.types import Floats
 from cohmm.learn.topics.clusters import both_ways, frequent_words, main_directions, whitened
 from cohmm.model.sampling import generator
 

@@ -17,9 +17,9 @@ from scipy import sparse
 
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence
 from cohmm.evidence.triples import Triples
-from cohmm.kernels.compiled import Floats, Ints, Part
 from cohmm.kernels.threads import run
 from cohmm.kernels.triple_pass import triple_pass
+from cohmm.kernels.types import Floats, Ints, Part
 from cohmm.learn.pairs.pair_evidence import (
     PairEvidence,
     States,
