@@ -27,6 +27,7 @@ LONG_BLOCK = 16384
 SHORT_BLOCK = 2048  # two passes over it should find it in the cache
 SHORTEST_BLOCK = 1024  # shorter ones are not worth their warm-up
 PARTS = 64
+SMALL = 2**20  # symbols times columns squared: a third of a millisecond
 GROUP_BYTES = 2**25  # of the rows of a group that are kept, one group per thread
 
 # Instead of a joint: the sequence ends here, or nothing is known of what comes before.
@@ -116,10 +117,10 @@ class Cut(NamedTuple):
         group[0, 0] = block
         return Blocks(self.symbols, self.blocks, group)
 
-    @property
-    def parts(self) -> list[Part]:
-        """Ranges of groups, to be run side by side."""
-        return split(len(self.groups), PARTS)
+    def parts(self, width: int, most: int = PARTS) -> list[Part]:
+        """Ranges of groups, to be run side by side: one where threads would take longer."""
+        alone = len(self.symbols) * width**2 <= SMALL
+        return split(len(self.groups), 1 if alone else most)
 
     @property
     def right_of(self) -> Ints:
@@ -169,7 +170,9 @@ def differ(a: Floats, b: Floats) -> bool:
     favour one of probability 1e-20 by any factor.  So no difference is too small, until it
     is too small for a double.
     """
-    return not bool((np.abs(a - b) <= TOLERANCE * np.maximum(a, b) + NEGLIGIBLE).all())
+    return bool(a.size) and not bool(
+        (np.abs(a - b) <= TOLERANCE * np.maximum(a, b) + NEGLIGIBLE).all()
+    )
 
 
 def scores_differ(a: Floats, b: Floats) -> bool:

@@ -29,7 +29,7 @@ from cohmm.kernels.chain import (
     aligned_zeros,
     log_tables,
 )
-from cohmm.kernels.threads import run, split
+from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Ints, Part
 
 GROUPS = 8  # independent sets of expected counts
@@ -124,9 +124,11 @@ def _to_repeat(
     faded_is_hard: bool = False,
 ) -> Ints:
     """The sequences that have to be repeated in logarithms; ``lost`` is -1 in all others."""
-    hard = lost >= 0
     if _in_logarithms.get():
-        hard[:] = True
+        return np.arange(len(lost))
+    if (lost == -1).all():
+        return np.empty(0, np.int64)
+    hard = lost >= 0
     faded = np.flatnonzero((lost == FADED) & ~hard)
     if len(faded):
         hard[faded] = (
@@ -170,7 +172,7 @@ def _forward_scaled(
     def through(work: Blocks, part: Part) -> None:
         chain.forward(work, part, tables, tables.scaling, borders, out)
 
-    run(lambda *part: through(cut.work, part), cut.parts)
+    run(lambda *part: through(cut.work, part), cut.parts(tables.width))
     _settle_forward(cut, borders, lambda work: through(work, (0, 1)))
     return Forward(*cut.by_sequence(log_prob, lost, n), filtered, last)
 
@@ -302,15 +304,16 @@ def _smooth_scaled(
     def backward_again(work: Blocks, part: Part) -> None:
         chain.backward(work, part, tables, tables.scaling, behind)
 
-    parts = split(len(cut.groups), _n_groups(tables) if count else blocks.PARTS)
+    parts = cut.parts(tables.width, _n_groups(tables) if count else blocks.PARTS)
     for final in (False, True):
         sums = [_empty_counts(tables) for _ in parts] if count else []
         run(through, [(group, *part) for group, part in enumerate(parts)])
-        if final or not (blocks.differ(*ahead[:2]) or blocks.differ(*behind[:2])):
+        settled = not (blocks.differ(*ahead[:2]) or blocks.differ(*behind[:2]))
+        if final or settled:
             break
-        run(lambda *part: forward_again(cut.work, part), cut.parts)
+        run(lambda *part: forward_again(cut.work, part), cut.parts(tables.width))
         _settle_forward(cut, ahead, lambda work: forward_again(work, (0, 1)))
-        run(lambda *part: backward_again(cut.work, part), cut.parts)
+        run(lambda *part: backward_again(cut.work, part), cut.parts(tables.width))
         _settle_backward(cut, behind, lambda work: backward_again(work, (0, 1)))
     counts = _sum_counts(tables, sums) if count else None
     return Posterior(*cut.by_sequence(log_prob, lost, n), posterior, counts, states)
