@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +47,39 @@ def client() -> Iterator[Any]:
         Client(cluster) as client,
     ):
         yield client
+
+
+FIRST_PART = """
+import warnings
+warnings.simplefilter("ignore")
+from dask import bag
+from distributed import Client, LocalCluster
+from cohmm import HTMM, PairwiseHMM
+from cohmm.distributed import Partitions
+
+if __name__ == "__main__":
+    options = dict(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None)
+    with LocalCluster(**options) as cluster, Client(cluster):
+        rows = bag.from_sequence([[0, 1, 1, 0, 1, 0] * 20] * 9, npartitions=3)
+        PairwiseHMM(1, random_state=0).fit(Partitions.of(rows))
+        lines = ["wheat corn wheat corn", "rate bank rate bank"] * 9
+        texts = bag.from_sequence(lines, npartitions=3)
+        HTMM(2, min_df=1, random_state=0).fit(Partitions.of(texts))
+"""
+
+
+def test_workers_compile_and_keep_nothing(tmp_path: Path) -> None:
+    """A worker with a fresh home folder does its first part at once: nothing of ours is cached."""
+    home, script = tmp_path / "home", tmp_path / "first_part.py"
+    home.mkdir()
+    script.write_text(FIRST_PART)
+    env = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
+    done = subprocess.run(
+        [sys.executable, str(script)], env=env, cwd=tmp_path, capture_output=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    kept = [path.relative_to(home) for path in home.rglob("*") if path.is_file()]
+    assert not [path for path in kept if path.parts[:2] != (".config", "dask")]
 
 
 def bag_of(items: list[Any], n: int = 3) -> Any:

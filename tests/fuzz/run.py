@@ -56,10 +56,26 @@ def fuzz(name: str, seconds: int) -> Outcome:
     )
 
 
+def plain_imports() -> None:
+    """Import from src as from any folder: atheris cannot see through an editable installation."""
+    from importlib.util import find_spec, module_from_spec
+
+    native = find_spec("cohmm._native")
+    assert native is not None
+    assert native.loader is not None
+    for name in [name for name in sys.modules if name.partition(".")[0] == "cohmm"]:
+        del sys.modules[name]
+    module = sys.modules["cohmm._native"] = module_from_spec(native)
+    native.loader.exec_module(module)
+    sys.meta_path[:] = [f for f in sys.meta_path if not type(f).__module__.startswith("_editable")]
+    sys.path.insert(0, str(Path("src").resolve()))
+
+
 def by_atheris(name: str, seconds: int) -> None:
     """Coverage-guided, as far as the code is Python."""
     import atheris
 
+    plain_imports()
     with atheris.instrument_imports(include=["cohmm"]):
         from tests.fuzz.draws import Draws
         from tests.fuzz.targets import TARGETS
