@@ -117,10 +117,17 @@ class Cut(NamedTuple):
         group[0, 0] = block
         return Blocks(self.symbols, self.blocks, group)
 
-    def parts(self, width: int, most: int = PARTS) -> list[Part]:
-        """Ranges of groups, to be run side by side: one where threads would take longer."""
-        alone = len(self.symbols) * width**2 <= SMALL
-        return split(len(self.groups), 1 if alone else most)
+    def run(self, task: Callable[..., None], width: int, most: int = PARTS) -> None:
+        """``task(number, first, stop)`` for at most so many ranges of groups.
+
+        On threads, unless all of it takes less time than they do.
+        """
+        parts = [(number, *part) for number, part in enumerate(split(len(self.groups), most))]
+        if len(self.symbols) * width**2 > SMALL:
+            run(task, parts)
+        else:
+            for part in parts:
+                task(*part)
 
     @property
     def right_of(self) -> Ints:

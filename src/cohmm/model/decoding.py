@@ -35,7 +35,7 @@ def viterbi(logs: Tables, symbols: Ints, offsets: Ints) -> tuple[Ints, Ints]:
         chain.viterbi(work, part, logs, borders, paths)
 
     right_of = cut.right_of
-    run(lambda *part: through(cut.work, part), cut.parts(logs.width))
+    cut.run(lambda _, *part: through(cut.work, part), logs.width)
     blocks.settle(
         range(len(right_of)),
         borders.before,

@@ -29,7 +29,6 @@ from cohmm.kernels.chain import (
     aligned_zeros,
     log_tables,
 )
-from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Ints, Part
 
 GROUPS = 8  # independent sets of expected counts
@@ -172,7 +171,7 @@ def _forward_scaled(
     def through(work: Blocks, part: Part) -> None:
         chain.forward(work, part, tables, tables.scaling, borders, out)
 
-    run(lambda *part: through(cut.work, part), cut.parts(tables.width))
+    cut.run(lambda _, *part: through(cut.work, part), tables.width)
     _settle_forward(cut, borders, lambda work: through(work, (0, 1)))
     return Forward(*cut.by_sequence(log_prob, lost, n), filtered, last)
 
@@ -291,6 +290,8 @@ def _smooth_scaled(
     posterior = np.empty((len(symbols), tables.n_states)) if keep else None
     states = np.zeros(len(symbols), np.int32) if best else None
 
+    n_sums = min(_n_groups(tables), len(cut.groups)) if count else 0
+
     def through(group: int, first: int, stop: int) -> None:
         out = Smoothed(*sums[group]) if count else Smoothed(posterior=posterior, best=states)
         work, part = cut.work, (first, stop)
@@ -304,16 +305,15 @@ def _smooth_scaled(
     def backward_again(work: Blocks, part: Part) -> None:
         chain.backward(work, part, tables, tables.scaling, behind)
 
-    parts = cut.parts(tables.width, _n_groups(tables) if count else blocks.PARTS)
     for final in (False, True):
-        sums = [_empty_counts(tables) for _ in parts] if count else []
-        run(through, [(group, *part) for group, part in enumerate(parts)])
+        sums = [_empty_counts(tables) for _ in range(n_sums)]
+        cut.run(through, tables.width, n_sums if count else blocks.PARTS)
         settled = not (blocks.differ(*ahead[:2]) or blocks.differ(*behind[:2]))
         if final or settled:
             break
-        run(lambda *part: forward_again(cut.work, part), cut.parts(tables.width))
+        cut.run(lambda _, *part: forward_again(cut.work, part), tables.width)
         _settle_forward(cut, ahead, lambda work: forward_again(work, (0, 1)))
-        run(lambda *part: backward_again(cut.work, part), cut.parts(tables.width))
+        cut.run(lambda _, *part: backward_again(cut.work, part), tables.width)
         _settle_backward(cut, behind, lambda work: backward_again(work, (0, 1)))
     counts = _sum_counts(tables, sums) if count else None
     return Posterior(*cut.by_sequence(log_prob, lost, n), posterior, counts, states)
