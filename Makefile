@@ -53,7 +53,8 @@ $(ALL): pyproject.toml
 	@touch $(CORE) $(BUILT) $@
 
 # What the build needs stays in .venv, so that the next build finds all as it was, and compiles only what has changed.
-BUILD_TOOLS = $(PIP) cmake ninja nanobind scikit-build-core
+# (pyspark comes as source alone, and needs setuptools and wheel to be built.)
+BUILD_TOOLS = $(PIP) cmake ninja nanobind scikit-build-core 'setuptools>=70.1' wheel
 
 $(BUILT): $(NATIVE) | $(CORE)
 	@echo "compiling what has changed in C++"
