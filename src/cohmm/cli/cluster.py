@@ -12,7 +12,7 @@ from cohmm.cli.session import parts_bar
 
 if TYPE_CHECKING:
     from cohmm.data.elsewhere import Elsewhere
-    from cohmm.data.files import Layout
+    from cohmm.data.read_sequences import Layout
     from cohmm.distributed import Partitions
 
 PATIENCE = "10s"  # for a scheduler to answer

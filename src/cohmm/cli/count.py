@@ -15,7 +15,7 @@ from cohmm.output import is_special
 
 if TYPE_CHECKING:
     from cohmm.data.elsewhere import Elsewhere
-    from cohmm.data.files import Layout
+    from cohmm.data.read_sequences import Layout
     from cohmm.evidence.file_pass import Pass, Sums
 
 

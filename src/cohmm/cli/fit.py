@@ -27,7 +27,7 @@ from cohmm.cli.session import (
 )
 
 if TYPE_CHECKING:
-    from cohmm.data.files import Layout
+    from cohmm.data.read_sequences import Layout
     from cohmm.data.sequence_parts import SequenceParts
     from cohmm.data.sequences import Sequences
     from cohmm.evidence.pairs import Cooccurrence
