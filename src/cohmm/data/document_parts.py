@@ -15,7 +15,7 @@ from cohmm.data.elsewhere import Elsewhere
 from cohmm.data.pruning import Pruning
 from cohmm.data.tokens import UNKNOWN, WordCodes
 from cohmm.data.vocabulary import codes_in
-from cohmm.kernels.document_words import count_documents, recode
+from cohmm.kernels.documents import count_documents, recode
 from cohmm.kernels.types import Ints
 
 

@@ -24,7 +24,7 @@ from cohmm.data.tokens import TOKEN_PATTERN, UNKNOWN, Analyzer, WordCodes, as_an
 from cohmm.data.user_warnings import warn
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import as_vocabulary, codes_in
-from cohmm.kernels.document_words import recode
+from cohmm.kernels.documents import recode
 
 BATCH = 2**22  # characters at a time
 MOST_DOCUMENTS = 2**14  # at a time, so that progress is told of
