@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cohmm.atomic_write import is_special
 from cohmm.cli import options
 from cohmm.cli.cluster import cluster, partitions, symbols_of
 from cohmm.cli.session import check_output, files_of, reading, say_some, working
-from cohmm.output import is_special
 
 if TYPE_CHECKING:
     from cohmm.data.files import Layout

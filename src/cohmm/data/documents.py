@@ -14,7 +14,7 @@ from cohmm import storage
 from cohmm.data.sequences import Sequences
 from cohmm.data.values import Value, as_numbers, as_offsets, as_tuple, frozen, own, shown
 from cohmm.data.vocabulary import codes_in, is_unicode, unite
-from cohmm.kernels.document_words import recode
+from cohmm.kernels.documents import recode
 from cohmm.kernels.types import Ints
 
 

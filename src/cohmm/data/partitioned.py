@@ -21,7 +21,7 @@ from cohmm.data.pruning import Pruning
 from cohmm.data.sequences import LABELS, Sequences, Unseen, check_unseen
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, in_order
-from cohmm.kernels.document_words import count_documents
+from cohmm.kernels.documents import count_documents
 from cohmm.kernels.types import Ints
 
 NO_DATA = "there is no data: no part has a symbol"

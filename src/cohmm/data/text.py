@@ -24,7 +24,7 @@ from cohmm.data.tokens import TOKEN_PATTERN, UNKNOWN, Analyzer, WordCodes, as_an
 from cohmm.data.user_warnings import warn
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import as_vocabulary
-from cohmm.kernels.document_words import recode
+from cohmm.kernels.documents import recode
 from cohmm.kernels.types import Ints
 
 BATCH = 2**22  # characters at a time

@@ -28,9 +28,9 @@ from scipy import sparse
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
 from cohmm.data.vocabulary import codes_in
+from cohmm.kernels.documents import TopWords, window_cooccurrence
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.types import Floats, Ints
-from cohmm.kernels.window_cooccurrence import TopWords, window_cooccurrence
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.describe import top_codes, top_words
 

@@ -13,7 +13,7 @@ from scipy.linalg import khatri_rao
 
 from cohmm.data.partitioned import Partitioned
 from cohmm.data.sequences import Sequences
-from cohmm.kernels.chain import probability_tables
+from cohmm.kernels.recursions import probability_tables
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.sequences.labels import Labels

@@ -7,7 +7,7 @@
     4. the chain of a document: how often a topic is drawn anew, and how many draws the prior of
        its topics is worth, with M as it is (`cohmm.learn.topics.chain_choice`);
     5. ``refine`` passes of EM over the documents, in which each is a sticky chain with topic
-       proportions of its own (`cohmm.kernels.document_chains`); they update M.  Topics are drawn
+       proportions of its own (`cohmm.kernels.documents`); they update M.  Topics are drawn
        anew more often than they will be, at a power of that rate: a word's own say, which its
        neighbours would drown, gives topics that differ more;
     6. the chain again, and the corpus' transitions, as these chains expect them

@@ -2,7 +2,7 @@
 
     x_1 ~ p_d;   x_{t+1} = x_t with probability 1 - switch, else drawn from p_d;   w_t ~ M[:, x_t]
 
-A pass is O(K) per word (`cohmm.kernels.document_chains`).
+A pass is O(K) per word (`cohmm.kernels.documents`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
-from cohmm.kernels.document_chains import DocumentChain, count_moves, count_words
+from cohmm.kernels.documents import DocumentChain, count_moves, count_words
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Part
 
