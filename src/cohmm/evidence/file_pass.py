@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cohmm.atomic_write import StorageError
 from cohmm.data.encoding import check_many
 from cohmm.data.memory import Budget, MemoryCapError
 from cohmm.data.read_sequences import BATCH, NOT_INTEGERS, checked_batch, coder_of
@@ -28,7 +29,6 @@ from cohmm.evidence.totals import Tally
 from cohmm.evidence.triple_totals import LargeTriples
 from cohmm.evidence.triples import Triples
 from cohmm.kernels.threads import one_ahead
-from cohmm.output import StorageError
 
 NO_PAIR = Sequences(np.zeros(1, np.int32), np.array([0, 1]), 1)
 

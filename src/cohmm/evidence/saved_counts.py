@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cohmm import storage
+from cohmm.atomic_write import StorageError
 from cohmm.data.memory import Budget, MemoryCapError, in_words
 from cohmm.data.values import as_n_symbols
 from cohmm.data.vocabulary import Vocabulary, codes_in, in_order, labels_for
@@ -23,7 +24,6 @@ from cohmm.evidence.totals import Tally
 from cohmm.evidence.triple_totals import LargeTriples, TripleTotal
 from cohmm.evidence.triples import Triples, check_size
 from cohmm.kernels.types import Ints
-from cohmm.output import StorageError
 
 CHUNK = 2**20  # entries that are read at a time
 
