@@ -153,8 +153,8 @@ def test_pruning_is_exact_with_a_cap_and_without(tmp_path, tight, sequences, lea
         with pytest.raises(ValueError, match=r"no (symbol|pair) is left"):
             count_files(path, **options)
         return
-    for memory in (None, 1):
-        assert count_files(path, **options, memory=memory, notice=told.append).pairs == expected
+    for cap in (None, 1):
+        assert count_files(path, **options, memory=cap, notice=told.append).pairs == expected
     gone = len(often) - len(kept)
     lost = sum(often[label] for label in often if label not in kept)
     assert len(told) == (2 if gone else 0)
