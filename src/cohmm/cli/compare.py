@@ -164,7 +164,8 @@ def _names(text: str | None) -> tuple[list[str], list[str]]:
 def _as_csv(runs: list[Compared]) -> str:
     """One row per model, size and seed; what does not apply to a model is empty."""
     text, rows = io.StringIO(), [run.as_row() for run in runs]
-    writer = csv_.DictWriter(text, list(max(rows, key=len)), restval="", lineterminator="\n")
+    names: list[str] = max(map(list, rows), key=len)
+    writer = csv_.DictWriter(text, names, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()

@@ -51,7 +51,11 @@ def count(
     if resume and is_special(output):
         raise ValueError(f"--resume remembers files beside the output: {output} is not a file")
     distances = options.whole_numbers("--lags", lags, "1,2,3")
-    limits = {"min_count": min_count, "max_vocabulary": max_vocabulary, "memory": memory}
+    limits: dict[str, Any] = {
+        "min_count": min_count,
+        "max_vocabulary": max_vocabulary,
+        "memory": memory,
+    }
     for name, value in (limits | {"skip_bad": skip_bad, "resume": resume}).items():
         if value and (workers is not None or scheduler is not None):
             option = f"--{name.replace('_', '-')}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import options
 from cohmm.cli.app import json_line
@@ -24,19 +24,16 @@ if TYPE_CHECKING:
     from cohmm.kernels.types import Floats, Ints
 
 
-Algorithm = StrEnum("Algorithm", ["viterbi", "map"])
-
-
 @options.with_options
 def decode(
     model: Path,
     inputs: list[str],
     output: Path | None = None,
-    algorithm: Algorithm = Algorithm.viterbi,
+    algorithm: Literal["viterbi", "map"] = "viterbi",
     json: bool = False,
     *,
     layout: Any,
-    unseen: options.Unseen | None = None,
+    unseen: Literal["error", "missing"] = "error",
     threads: int | None = None,
 ) -> None:
     """Print the hidden states of every sequence, one line each.
@@ -63,7 +60,7 @@ def decode(
             for batch in batches_for(hmm, inputs, layout, unseen, watch)
         )
         if output is not None and is_parquet(output):
-            tables = (paths_table(*paths, batch.lengths) for batch, *paths in decoded)
+            tables = (paths_table(p, states, batch.lengths) for batch, p, states in decoded)
             write_tables(tables, PATHS, output)
             return
         names = [str(k) for k in range(hmm.n_components)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from cohmm.cli import options
 from cohmm.cli.app import print_result
@@ -20,7 +20,7 @@ def diagnose(
     *,
     layout: Any,
     integers: bool = False,
-    unseen: options.Unseen | None = None,
+    unseen: Literal["error", "missing"] = "error",
     threads: int | None = None,
 ) -> None:
     """Say how far a fit can be trusted, on one screen, and what to do next.
@@ -60,9 +60,7 @@ def _of_data(paths: list[str], k: Any, layout: dict[str, Any], seed: int) -> Any
     return diagnose(fit, data, random_state=seed)
 
 
-def _of_file(
-    path: str, paths: list[str], layout: dict[str, Any], unseen: str | None, seed: int
-) -> Any:
+def _of_file(path: str, paths: list[str], layout: dict[str, Any], unseen: str, seed: int) -> Any:
     """Of a model, or of counts."""
     from cohmm import storage
     from cohmm.diagnose.diagnosis import diagnose
@@ -84,7 +82,7 @@ def _of_file(
         return diagnose(model, random_state=seed)
     if all(map(is_ours, paths)):
         return diagnose(model, counts=load_counts(paths), random_state=seed)
-    known = {"vocabulary": model.vocabulary, "unseen": unseen or "error"}
+    known: dict[str, Any] = {"vocabulary": model.vocabulary, "unseen": unseen}
     if model.vocabulary is None:
         known["n_symbols"] = model.n_symbols
     return diagnose(model, sequences_of(paths, **layout | known), random_state=seed)

@@ -13,8 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cohmm.cli.progress import Watch, progress_bar, reading
 from cohmm.atomic_write import check_different, check_path, is_special, replacing
+from cohmm.cli.progress import Watch, progress_bar, reading
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
@@ -105,7 +105,7 @@ def sequences_of(inputs: list[str], **options: Any) -> Sequences:
 
 
 def batches_for(
-    model: HMM, inputs: list[str], layout: dict[str, Any], unseen: str | None, watch: Watch
+    model: HMM, inputs: list[str], layout: dict[str, Any], unseen: Any, watch: Watch
 ) -> Iterator[Sequences]:
     """The sequences of the input as they stream by, in the symbols of a model."""
     from cohmm.data.read_sequences import Layout, read_files
@@ -115,7 +115,7 @@ def batches_for(
         Layout(**layout),
         vocabulary=model.vocabulary,
         n_symbols=model.n_symbols if model.vocabulary is None else None,
-        unseen=unseen or "error",
+        unseen=unseen,
         **watch._asdict(),
     )
 

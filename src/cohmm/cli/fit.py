@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import options
 from cohmm.cli.app import fitting, plural, print_result, screen, table_of
@@ -23,16 +22,13 @@ from cohmm.cli.progress import learning, notices, working
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from cohmm.learn.pairwise import PairwiseFit
+    from cohmm.learn.recipe import PairwiseFit
     from cohmm.model.hmm import HMM
 
 MAX_STATES = 20  # in the table
 TOP_SYMBOLS = 6
 OTHER_COLUMNS = 34  # characters of a row that are not its symbols
 NEVER = 1e-9  # a probability to leave a state that is none
-
-
-RefineBy = StrEnum("RefineBy", ["sequences", "triples"])
 
 
 @options.with_options
@@ -44,7 +40,7 @@ def fit(
     refine: bool | None = None,
     random_state: int | None = 0,
     json: bool = False,
-    refine_by: RefineBy | None = None,
+    refine_by: Literal["sequences", "triples"] | None = None,
     sparsity: str = "auto",
     penalty: str | None = None,
     n_init: int = 1,
@@ -130,7 +126,8 @@ def _check_refinement(
 
 def _summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
     """For machines."""
-    model, pairs, refined = learned.model, learned.pairs, learned.refined
+    model, refined = learned.model, learned.refined
+    pairs: Any = learned.pairs  # a PairFit
     summary = {
         "states": model.n_components,
         "symbols": model.n_symbols,
@@ -167,7 +164,8 @@ def _summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
 
 def _lines(learned: PairwiseFit, output: Path, seconds: float) -> list[str]:
     """How it went."""
-    model, pairs, refined = learned.model, learned.pairs, learned.refined
+    model, refined = learned.model, learned.refined
+    pairs: Any = learned.pairs  # a PairFit
     n_pairs = learned.counts.n_pairs(min(learned.counts.lags))
     lines = [
         f"{output}: {plural(model.n_components, 'state')}, {plural(model.n_symbols, 'symbol')}, "
@@ -177,8 +175,8 @@ def _lines(learned: PairwiseFit, output: Path, seconds: float) -> list[str]:
         lines += [
             f"{plural(pairs.n_iter, 'pass', 'es')} over pairs, {_ended(pairs.converged)}; "
             f"divergence {pairs.divergence:.6f} nats per pair",
-            f"these pairs can show {plural(pairs.spectrum.n_detectable, 'state')}: so many singular "
-            f"values exceed {pairs.spectrum.floor:.3g}",
+            f"these pairs can show {plural(pairs.spectrum.n_detectable, 'state')}: so many "
+            f"singular values exceed {pairs.spectrum.floor:.3g}",
         ]
     if learned.began != "pairs":
         lines.append(f"learned from {learned.began}, which lead further than pairs here")

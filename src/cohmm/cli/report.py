@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import options
 from cohmm.cli.app import say
@@ -40,9 +40,9 @@ def report(
     *,
     layout: Any,
     encoding: str = "utf-8",
-    unseen: options.Unseen | None = None,
+    unseen: Literal["error", "missing"] = "error",
     by: str | None = None,
-    period: str | None = None,
+    period: Any = None,
     threads: int | None = None,
 ) -> None:
     """Write a report about a model: one HTML file that needs nothing else.
@@ -85,7 +85,7 @@ def report(
                 report_hmm(loaded, data, output, n_sequences=documents, **shown)
         else:
             column = layout["column"]
-            for name, value in (layout | {"column": None, "unseen": unseen}).items():
+            for name, value in (layout | {"column": None, "unseen": unseen != "error"}).items():
                 if value:
                     option = f"--{name.replace('_', '-')}"
                     raise ValueError(f"{option} is for sequences, and {model} is a topic model")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from cohmm.cli import options
 from cohmm.cli.app import print_result, say
@@ -19,7 +20,7 @@ def score(
     json: bool = False,
     *,
     layout: Any,
-    unseen: options.Unseen | None = None,
+    unseen: Literal["error", "missing"] = "error",
     threads: int | None = None,
 ) -> None:
     """Print the log-likelihood and the perplexity of data under a model.

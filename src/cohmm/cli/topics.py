@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import options
 from cohmm.cli.app import fitting, print_result, say, screen, table_of
@@ -40,9 +39,6 @@ OVER_TOPICS, OVER_COLUMN, OVER_HEAD = 8, 7, 36  # columns of --by, and their cha
 SHARES_AT_A_TIME = 2**14  # documents
 
 
-Chain = StrEnum("Chain", ["sticky", "full", "independent"])
-
-
 @options.with_options
 def topics(
     inputs: list[str],
@@ -51,11 +47,11 @@ def topics(
     report: Path | None = None,
     shares: Path | None = None,
     top_words: int | None = None,
-    words_by: options.WordOrder = options.WordOrder.relevance,
+    words_by: Literal["relevance", "probability", "frex"] = "relevance",
     random_state: int | None = 0,
     json: bool = False,
     lags: str = "auto",
-    chain: Chain = Chain.sticky,
+    chain: Literal["sticky", "full", "independent"] = "sticky",
     max_iter: int = 40,
     refine: int = 1,
     n_init: int = 1,
@@ -64,7 +60,7 @@ def topics(
     *,
     words: Any,
     by: str | None = None,
-    period: str | None = None,
+    period: Any = None,
     memory: str | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -180,7 +176,7 @@ def _shares(model: HTMM, data: Any) -> tuple[Iterator[Any], Any]:
 
 
 def _summary(
-    model: HTMM, overview: Overview, seconds: float, n_words: int, order: str
+    model: HTMM, overview: Overview, seconds: float, n_words: int, order: Any
 ) -> dict[str, Any]:
     """For machines."""
     from cohmm.topics.overview import EPS
@@ -240,7 +236,7 @@ def _lines(model: HTMM, overview: Overview, seconds: float, output: Path | None)
     return [*lines, f"a topic lasts {overview.runs.mean:.1f} words on average"]
 
 
-def _table(model: HTMM, overview: Overview, n_words: int | None, order: str) -> Table:
+def _table(model: HTMM, overview: Overview, n_words: int | None, order: Any) -> Table:
     """One row per topic; so many words, or a line of them."""
     labels = [shortened(label or "", MAX_LABEL) for label in model.labels_]
     label_width = max(map(len, labels), default=0)
