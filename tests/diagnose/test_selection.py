@@ -6,7 +6,7 @@ import pytest
 from cohmm import Sequences, count_pairs, select
 from cohmm.datasets.synthetic import separable_hmm
 from cohmm.datasets.synthetic_topics import sample_htmm
-from cohmm.diagnose.held_out import grouped
+from cohmm.diagnose.cross_validation import grouped
 from cohmm.diagnose.selection import Candidate, _n_parameters, _splits, recommend
 from cohmm.diagnose.topic_selection import select_topics
 

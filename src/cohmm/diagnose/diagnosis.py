@@ -8,18 +8,18 @@ from typing import Any
 
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.advice import advice_for
-from cohmm.diagnose.in_words import in_words, lines_of
+from cohmm.diagnose.format import in_words, lines_of
 from cohmm.diagnose.model_fit import ModelFit, model_fit
-from cohmm.diagnose.pairs_outside import pairs_outside
 from cohmm.diagnose.scatter import TRIES, Scatter, scatter
-from cohmm.diagnose.states import (
+from cohmm.diagnose.separation import (
     Close,
     Conditioning,
     close_states,
     conditioning,
+    pair_residual_test,
     undetected_states,
+    zero_thresholds,
 )
-from cohmm.diagnose.zeros_in_noise import zeros_in_noise
 from cohmm.evidence.counting import pair_counts
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.threads import blas_threads
@@ -258,7 +258,7 @@ def diagnose(
     outside: dict[int, float] = {}
     test = None
     if model is not None:
-        thresholds = zeros_in_noise(model, n_pairs) if n_pairs > 0 else None
+        thresholds = zero_thresholds(model, n_pairs) if n_pairs > 0 else None
         seen = scatter(
             model.emissionprob, thresholds=thresholds, tries=tries, random_state=random_state
         )
@@ -278,7 +278,7 @@ def diagnose(
     elif model is not None and kind == "state":
         missing.append("whether triples are explained: it needs the data, diagnose(model, X)")
         if counts is not None and spectra and model.n_symbols == counts.n_symbols:
-            outside = pairs_outside(model, counts)
+            outside = pair_residual_test(model, counts)
     return Diagnosis(
         kind=kind,
         n_components=None if model is None else model.n_components,

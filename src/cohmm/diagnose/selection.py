@@ -21,7 +21,7 @@ import numpy as np
 
 from cohmm.data.sequences import Sequences
 from cohmm.data.user_warnings import silenced
-from cohmm.diagnose.held_out import Groups, grouped
+from cohmm.diagnose.cross_validation import Groups, grouped
 from cohmm.evidence.counting import as_lags, pair_counts
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats, Ints

@@ -10,8 +10,8 @@ import numpy as np
 from cohmm.data.documents import Documents
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
-from cohmm.diagnose.kept import Kept
-from cohmm.diagnose.standard_errors import StandardErrors
+from cohmm.diagnose.fit_summary import FitSummary
+from cohmm.diagnose.standard_errors import StandardErrors, standard_errors
 from cohmm.diagnose.topic_errors import topic_errors
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats
@@ -133,7 +133,7 @@ def _errors(
     if estimator is not None:
         errors, condition = estimator.standard_errors(), ""
     elif data is not None:
-        errors = Kept.of(data, hmm, None).standard_errors(None)
+        errors = standard_errors(FitSummary.of(data, hmm, None), None)
         condition = "; true if the model was learned from these sequences, by maximum likelihood"
     else:
         return None, (
