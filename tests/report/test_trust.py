@@ -36,7 +36,7 @@ def about(trust):
 def test_a_fit_has_its_own_diagnosis_and_its_own_errors(model, symbols):
     trust = hmm_material(model, symbols).trust
     diagnosis = model.diagnose(symbols)
-    assert [line for line in trust.lines if line[0] != "intervals"] == list(diagnosis.lines)
+    assert [line for line in trust.lines if line[0] != "intervals"] == list(diagnosis.findings)
     assert trust.advice == diagnosis.advice
     assert "model fit" in about(trust)
     errors = model.standard_errors()

@@ -11,6 +11,7 @@ from cohmm.data.documents import Documents
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.fit_summary import FitSummary
+from cohmm.diagnose.format import UNANSWERED
 from cohmm.diagnose.standard_errors import StandardErrors, standard_errors
 from cohmm.diagnose.topic_errors import topic_errors
 from cohmm.evidence.pairs import Cooccurrence
@@ -145,8 +146,8 @@ def _errors(
 
 def _certain(diagnosis: Diagnosis, said: str, *more: tuple[str, str], **tables: Between) -> Certain:
     """Intervals are said before what is not answered."""
-    answered = tuple(line for line in diagnosis.lines if line[0] != "not answered")
-    rest = diagnosis.lines[len(answered) :]
+    answered = tuple(line for line in diagnosis.findings if line[0] != UNANSWERED)
+    rest = diagnosis.findings[len(answered) :]
     lines = (*answered, ("intervals", said), *more, *rest)
     return Certain(lines, diagnosis.advice, **tables)
 
