@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.sequence_parts import SequenceParts
+from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.intervals import Tables
 from cohmm.evidence.pairs import Cooccurrence
@@ -80,7 +80,7 @@ class Blocks:
     @classmethod
     def of(
         cls,
-        data: Sequences | SequenceParts,
+        data: Data,
         most: int,
         before: int = BEFORE,
         *,
@@ -115,9 +115,7 @@ class Blocks:
         return cls._at(data, chosen, weight, before, states, False)
 
     @classmethod
-    def starts(
-        cls, data: Sequences | SequenceParts, *, weights: Any = None, states: Ints | None = None
-    ) -> Blocks:
+    def starts(cls, data: Data, *, weights: Any = None, states: Ints | None = None) -> Blocks:
         """The first block of every sequence, or of `MAX_STARTS` of them."""
         lengths = np.asarray(data.lengths, np.int64)
         counts = -(-lengths // BLOCK)
@@ -141,7 +139,7 @@ class Blocks:
     @classmethod
     def _at(
         cls,
-        data: Sequences | SequenceParts,
+        data: Data,
         chosen: Ints,
         weights: Floats,
         before: int,
@@ -245,7 +243,7 @@ class FitSummary:
     @classmethod
     def of(
         cls,
-        data: Sequences | SequenceParts | Cooccurrence,
+        data: Data | Cooccurrence,
         model: HMM,
         fit: Fit | None,
         *,
