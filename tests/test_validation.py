@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm import Documents, Sequences, StorageError, count_pairs, storage
-from cohmm.data.documents import Names
 from cohmm._validation import SHOWN_LENGTH, as_amount, as_floats, listed, own, shown
+from cohmm.data.documents import Names
 from cohmm.data.vocabulary import as_vocabulary
 
 WORDS = ("rain", "sun")
