@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cohmm.cli.session import parts_bar
 
 if TYPE_CHECKING:
-    from cohmm.data.files import Layout
+    from cohmm.data.read_sequences import Layout
     from cohmm.distributed import Partitions
 
 PATIENCE = "10s"  # for a scheduler to answer

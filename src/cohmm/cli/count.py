@@ -14,8 +14,8 @@ from cohmm.cli.cluster import cluster, partitions, symbols_of
 from cohmm.cli.session import check_output, files_of, reading, say_some, working
 
 if TYPE_CHECKING:
-    from cohmm.data.files import Layout
     from cohmm.data.parts import Parts
+    from cohmm.data.read_sequences import Layout
     from cohmm.evidence.file_pass import Pass, Sums
 
 

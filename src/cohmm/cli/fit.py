@@ -27,8 +27,8 @@ from cohmm.cli.session import (
 )
 
 if TYPE_CHECKING:
-    from cohmm.data.files import Layout
     from cohmm.data.partitioned import Partitioned
+    from cohmm.data.read_sequences import Layout
     from cohmm.data.sequences import Sequences
     from cohmm.evidence.pairs import Cooccurrence
     from cohmm.learn.pairs.pair_fit import PairFit
