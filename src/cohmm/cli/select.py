@@ -63,7 +63,7 @@ def select(
     }
     with working(threads), notices():
         if topics:
-            from cohmm.diagnose.topic_selection import select_topics
+            from cohmm.diagnose.selection import select_topics
 
             words = {
                 "stop_words": options.stop_words_of(stop_words),
