@@ -1,4 +1,4 @@
-# What _native/module.cpp binds; shapes and formulas are in the headers there.
+# What _native/module.cpp binds; shapes and formulas are in kernels.hpp and plain.hpp there.
 from typing import Any
 
 import numpy as np
