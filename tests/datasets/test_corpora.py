@@ -446,7 +446,7 @@ def test_reuters_as_it_is_evaluated():
     assert documents.n_words == 1_452_162
     assert documents.n_symbols == 12_776
     assert (documents.lengths > 0).all()
-    assert documents.place_of(0) == "document 0 (NEWID 1)"
+    assert documents.name_of(0) == "document 0 (NEWID 1)"
     assert "reuter" not in documents.vocabulary
 
 

@@ -16,7 +16,7 @@ from cohmm.cli.session import check_output, files_of, notices, read_once, workin
 from cohmm.cli.text_input import Words, corpus, text_files_of
 
 if TYPE_CHECKING:
-    from cohmm.data.files import Layout
+    from cohmm.data.read_sequences import Layout
     from cohmm.diagnose.selection import Selection
 
 
@@ -126,7 +126,7 @@ def _of_topics(
     min_df: str,
     seed: int,
 ) -> Selection:
-    from cohmm.diagnose.topic_selection import select_topics
+    from cohmm.diagnose.selection import select_topics
 
     words = Words.of(stop_words, min_df, "1.0", None, options.TOKEN_PATTERN)
     documents = corpus(inputs, words, layout.column, "utf-8")

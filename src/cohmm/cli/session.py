@@ -50,7 +50,7 @@ def reading(inputs: Sequence[str], what: str) -> Iterator[Watch]:
 
     Notices come when all went well, so that an error stands alone.
     """
-    from cohmm.data.files import n_bytes
+    from cohmm.data.read_sequences import n_bytes
 
     notices: list[str] = []
     watched = sys.stderr.isatty()

@@ -155,13 +155,13 @@ def notices(documents: Documents, words: Words) -> Iterator[str]:
     """What the owner of the documents should know."""
     import numpy as np
 
-    from cohmm.data.pruning import as_stop_words
+    from cohmm.data.vocabulary import as_stop_words
 
     empty = np.flatnonzero(documents.lengths == 0)
     if len(empty):
         yield (
             f"{len(empty):,} of {len(documents):,} documents have no word that is kept, the first "
-            f"of them {documents.place_of(int(empty[0]))}"
+            f"of them {documents.name_of(int(empty[0]))}"
         )
     if words.stop_words is None:
         english = as_stop_words("english")

@@ -10,10 +10,9 @@ import numpy as np
 
 from cohmm import storage
 from cohmm.atomic_write import StorageError
-from cohmm.data.memory import MemoryCapError, in_words
+from cohmm.data.memory import Budget, MemoryCapError, in_words
 from cohmm.data.values import as_n_symbols
 from cohmm.data.vocabulary import Vocabulary, codes_in, in_order, labels_for
-from cohmm.evidence.budget import Budget
 from cohmm.evidence.file_pass import Pass, Sums, sums_of
 from cohmm.evidence.grams import as_counts, check_total
 from cohmm.evidence.packed import ENTRY, PackedRows, packed

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
+from cohmm.data.partitioned import Partitioned
 from cohmm.kernels.documents import DocumentChain, count_moves, count_words
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Part
 
-Data = Documents | DocumentParts
+Data = Documents | Partitioned
 
 SWITCH = 0.5  # the rate that learning begins with
 RESTLESS = 0.4  # the power of the rate of switching while topics are learned
