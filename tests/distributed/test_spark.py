@@ -372,7 +372,7 @@ def test_executors_of_their_own_one_of_which_dies(spark: Any, tmp_path: Path) ->
                 "PYTHONPATH": paths,
                 "HOME": str(user),
                 "XDG_CACHE_HOME": str(user / "cache"),
-            },  # fmt: skip
+            },
             capture_output=True,
             text=True,
             timeout=300,
