@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from cohmm._validation import shown
 from cohmm.data.documents import Documents, drawn
-from cohmm.data.encoding import check_many, flatten_rows
+from cohmm.data.encoding import check_many, encode, flatten_rows
 from cohmm.data.parts import Parts
 from cohmm.data.sequences import LABELS, Sequences, Unseen, check_unseen
 from cohmm.data.vocabulary import Pruning, Vocabulary, as_vocabulary, in_order
@@ -249,7 +249,8 @@ def row_sequences(
     filled = lengths[lengths > 0]
     if not len(filled):
         return None, lengths
-    return Sequences._of_flat(flat, filled, vocabulary, n_symbols, unseen), lengths
+    data = Sequences._of_codes(*encode(flat, as_labels=vocabulary is not None), filled)
+    return data._in_terms_of(vocabulary, n_symbols, unseen), lengths
 
 
 # -- encoding ---------------------------------------------------------------------------------
