@@ -41,7 +41,7 @@ def flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
     if isinstance(X, (str, bytes)):
         raise ValueError(
             f"{shown(X)} is a single string: characters=True reads it symbol by symbol; or pass a "
-            "list of labels"
+            "list of labels, or the path of a file that exists"
         )
     if _is_column(X):
         return combined(_arrow_array(X)), lengths

@@ -305,7 +305,8 @@ class Sequences(Value):
         self, vocabulary: Vocabulary | None, n_symbols: int | None, unseen: str
     ) -> Sequences:
         """The same sequences in a given vocabulary, or with a given number of symbols."""
-        if vocabulary is not None and vocabulary == self.vocabulary and unseen != RARE:
+        same = vocabulary == self.vocabulary and n_symbols in (None, self.n_symbols)
+        if same and unseen != RARE:
             return self
         if vocabulary is not None:
             codes, size = self._codes_in(vocabulary), len(vocabulary)
