@@ -137,10 +137,16 @@ def documents_of(
         warnings.simplefilter("ignore", TextWarning)  # it is said below, with the place
         texts = texts_of(inputs, column, encoding, trace)
         documents = read_documents(_counted(texts, watch.progress), **words)
-        documents = replace(documents, names=trace.names())
+        documents = named(documents, trace)
         for text in _notices(documents, words.get("stop_words")):
             watch.notice(text)
     return documents
+
+
+def named(documents: Documents, trace: Trace) -> Documents:
+    """The same documents, with the names of the places that they came from."""
+    parts = documents.symbols, documents.offsets, documents.vocabulary
+    return type(documents)(*parts, trace.names(), documents.n_unknown)
 
 
 def texts_of(

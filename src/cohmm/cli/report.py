@@ -6,7 +6,6 @@ import shlex
 import sys
 import warnings
 from contextlib import nullcontext
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +16,7 @@ from cohmm.cli.files import (
     batches_for,
     check_output,
     files_of,
+    named,
     read_once,
     texts_again,
     texts_of,
@@ -174,4 +174,4 @@ def _documents(model: HTMM, inputs: list[str], column: str | None, encoding: str
     with reading(inputs, "reading"), warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # the report counts empty documents
         encoded = model.encode(texts_of(inputs, column, encoding, trace))
-    return replace(encoded, names=trace.names())
+    return named(encoded, trace)
