@@ -173,7 +173,8 @@ def test_a_pipe_is_not_read_a_second_time(run, pipe, command):
 def test_sequences_are_read_once_also_to_refine(run, pipe, folder, args):
     data = b"walk shop walk shop shop walk\n" * 100
     (folder / "same.txt").write_bytes(data)
-    assert run(*args, pipe(data)).stdout.split() == run(*args, "same.txt").stdout.split()
+    printed = [run(*args, path).stdout.splitlines() for path in (pipe(data), "same.txt")]
+    assert printed[0][1:] == printed[1][1:]  # the first line has the time
 
 
 def test_a_column_beside_documents_is_not_read_from_a_pipe(run, folder):

@@ -57,7 +57,7 @@ class Command(TyperCommand):
         known = {name for parameter in self.params for name in parameter.opts}
         end = args.index("--") if "--" in args else len(args)
         for place, argument in enumerate(args[:end]):
-            name, equals, value = argument.partition("=")
+            name, equals, value = str(argument).partition("=")
             if name not in known and RENAMED.get(name) in known:
                 args[place] = f"{RENAMED[name]}{equals}{value}"
         return super().parse_args(ctx, args)
