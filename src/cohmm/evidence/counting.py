@@ -16,8 +16,8 @@ from cohmm.data.values import as_floats
 from cohmm.evidence.grams import check_total
 from cohmm.evidence.packed import PackedRows
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence, checked_lag
-from cohmm.kernels import pair_counts as kernels
-from cohmm.kernels.packed_rows import LARGEST_BYTE, PackedEntries, pack_equal
+from cohmm.kernels import counts as kernels
+from cohmm.kernels.counts import LARGEST_BYTE, PackedEntries, pack_equal
 from cohmm.kernels.threads import n_threads, run, split
 from cohmm.kernels.types import Floats, Ints
 
