@@ -26,8 +26,8 @@ from cohmm.topics.compare import (
     in_words_of,
     part,
 )
-from cohmm.topics.describe import diversity, top_words
 from cohmm.topics.perplexity import perplexity
+from cohmm.topics.top_words import diversity, top_words
 
 SAMPLE = sample_htmm(150, n_components=3, n_words=200, length=30, random_state=0).documents
 USUAL = ["htmm", "gruber", "lda-tomotopy", "lda-gensim", "lda-sklearn", "plsa", "anchor-words"]

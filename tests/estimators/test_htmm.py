@@ -18,10 +18,9 @@ from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.learn.run import EvidenceWarning
 from cohmm.learn.topics.htmm import htmm
-from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.report.prepare import model_key
 from cohmm.topics.coherence import coherence
-from cohmm.topics.document_chains import Chains
 from cohmm.topics.htmm_file import KIND
 from cohmm.topics.perplexity import perplexity
 from tests.laws import close, rows_are_distributions
@@ -105,7 +104,7 @@ def test_shares(topics: HTMM, sample: TopicSample) -> None:
     shares = topics.transform(sample.documents)
     assert shares.shape == (600, 4)
     rows_are_distributions(shares)
-    close(shares, Chains.of(topics.fit_).infer(sample.documents).shares)
+    close(shares, topics.fit_.infer(sample.documents).shares)
     # They are near those that the words were drawn with.
     true = np.zeros((600, 4))
     np.add.at(true, (np.repeat(np.arange(600), sample.documents.lengths), sample.topics), 1)
@@ -388,7 +387,7 @@ def test_the_old_model_stays_as_it_was(commodities: HTMM) -> None:
     close(merged.transform(COMMODITIES), summed, 1e-3)
     for model in (named, merged, dropped):
         assert isinstance(model, HTMM)
-        assert isinstance(model.fit_, HTMMFit)
+        assert isinstance(model.fit_, TopicFit)
         assert model.documents_ is commodities.documents_
         assert model.counts_ is commodities.counts_
         assert np.isfinite(model.coherence("npmi", top=3))

@@ -7,7 +7,7 @@ import numpy as np
 from cohmm.report.prepare import Material, Reading, cap_sentence
 from cohmm.report.trust import Between, Certain
 from cohmm.report.values import Item, Trace
-from cohmm.topics.over import TopicsOver
+from cohmm.topics.over_time import TopicsOver
 
 WORDS = (
     *("ship", "harbour", "cargo", "tide", "anchor"),

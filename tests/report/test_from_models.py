@@ -18,7 +18,6 @@ from cohmm.report.from_hmm import hmm_material
 from cohmm.report.from_topics import topic_material
 from cohmm.report.summary import detectable
 from cohmm.report.texts import Aligner, texts_of
-from cohmm.topics.document_chains import Chains
 
 THEMES = (
     "ship harbour cargo tide anchor sail",
@@ -63,7 +62,7 @@ def test_readings_are_those_of_the_model(topics, texts, data):
     material = topic_material(topics, texts)
     segments = topics.segment(data, posteriors=True)
     shares = topics.transform(data)
-    bag = Chains.of(topics.fit_, "independent").infer(data, decode=True).topics
+    bag = topics.fit_.as_chain("independent").infer(data, decode=True).topics
     assert len(material.readings) == material.n_texts == len(texts)
     for d, (reading, one) in enumerate(zip(material.readings, segments, strict=True)):
         assert [topics.vocabulary_[code] for code in reading.symbols] == one.words
@@ -95,7 +94,7 @@ def test_transitions_are_counted_as_documents_are_read(topics, texts, data):
 
 
 def test_transitions_of_many_words_are_counted_in_some(topics, texts, monkeypatch):
-    monkeypatch.setattr("cohmm.topics.overview.MOST_DECODED", 500)
+    monkeypatch.setattr("cohmm.topics.overview.MAX_DECODED", 500)
     material = topic_material(topics, texts)
     assert re.search(r"counted in 20 of the 61 documents", material.flow)
     np.testing.assert_allclose(material.transitions.sum(axis=1), 1)

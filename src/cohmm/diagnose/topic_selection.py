@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,8 @@ from cohmm.diagnose.selection import Candidate, Selection, candidates_of, recomm
 from cohmm.kernels.types import Floats
 from cohmm.learn.options import check_whole
 from cohmm.learn.topics.htmm import htmm
-from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.compare import Judged, part
-from cohmm.topics.document_chains import Chains
 from cohmm.topics.stability import variation_between
 
 HELD_OUT = 0.2
@@ -74,22 +74,23 @@ def select_topics(
             if n_components is None
             else candidates_of(n_components)
         )
-        fits: dict[int, list[HTMMFit]] = {}
+        fits: dict[int, list[TopicFit]] = {}
         scores: dict[int, Floats] = {}
         for k in wanted:
             if callback is not None:
                 callback(k)
             fits[k] = [
-                htmm(train, k, random_state=random_state + seed, **options) for seed in range(seeds)
+                replace(htmm(train, k, random_state=random_state + seed, **options), counts=None)
+                for seed in range(seeds)
             ]
-            words = Chains.of(fits[k][0], "sticky").predict(test)
+            words = fits[k][0].predict(test)
             before = np.concatenate([[0.0], np.cumsum(words)])
             scores[k] = np.diff(before[test.offsets])
     return _selection(fits, scores, train, test, detectable)
 
 
 def _selection(
-    fits: dict[int, list[HTMMFit]],
+    fits: dict[int, list[TopicFit]],
     scores: dict[int, Floats],
     train: Documents,
     test: Documents,

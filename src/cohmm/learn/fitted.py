@@ -12,7 +12,7 @@ from cohmm.data.sequences import Unseen
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Fit
-from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm import HMM
 
 
@@ -36,7 +36,7 @@ class FittedHMM(Protocol):
 class FittedTopics(Protocol):
     """An `HTMM` that was fitted, or loaded."""
 
-    fit_: HTMMFit
+    fit_: TopicFit
     lags: Any
     chain: Any
     random_state: Any
@@ -77,7 +77,7 @@ def as_fitted_hmm(value: Any) -> FittedHMM | None:
 def as_fitted_topics(value: Any) -> FittedTopics | None:
     """``value`` if it is a fitted `HTMM`, None if it is something else."""
     return (
-        value if _is_fitted(value) and isinstance(getattr(value, "fit_", None), HTMMFit) else None
+        value if _is_fitted(value) and isinstance(getattr(value, "fit_", None), TopicFit) else None
     )
 
 

@@ -10,7 +10,6 @@ from cohmm.kernels.types import Floats
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.fit import Fit
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
-from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm import HMM
 
@@ -83,10 +82,10 @@ def transitions_of(model: Any) -> Transitions:
     model = unwrapped(model)
     if isinstance(model, HMM):
         return Transitions(model.transmat, prevalence_of(model), "state")
-    if isinstance(model, HTMMFit):
-        return Transitions(model.transitions, model.prevalence, "topic", names_of_topics(model))
     if isinstance(model, TopicFit):
-        raise ValueError(f"{model!r} has no transitions: give an HTMM")
+        if model.chain == "independent":
+            raise ValueError(f"{model!r} has no transitions: give an HTMM")
+        return Transitions(model.transitions, model.prevalence, "topic", names_of_topics(model))
     values = _probabilities(model, "transitions, (K, K)")
     k = len(values)
     if values.shape != (k, k):
@@ -118,7 +117,7 @@ def interval_of(errors: Any, values: Floats, names: tuple[str, str]) -> tuple[Fl
 
 def names_of_topics(fit: TopicFit) -> tuple[str, ...]:
     """A label, or a number, of every topic; () where none has a label."""
-    if not isinstance(fit, HTMMFit) or not fit.labels:
+    if not fit.labels:
         return ()
     return tuple(str(k) if label is None else label for k, label in enumerate(fit.labels))
 

@@ -16,7 +16,7 @@ from cohmm.report.render import check_path, write
 if TYPE_CHECKING:
     from cohmm.learn.fitted import FittedHMM, FittedTopics
     from cohmm.model.hmm import HMM
-    from cohmm.topics.over import TopicsOver
+    from cohmm.topics.over_time import TopicsOver
     from cohmm.topics.overview import Overview
 
 __all__ = ["report_hmm", "report_topics"]

@@ -14,7 +14,7 @@ from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fitted import FittedTopics, as_fitted_topics
-from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.learn.topics.topic_lags import lag_shares
 from cohmm.report.draw import Draw
 from cohmm.report.labels import Labels, checked_labels
@@ -23,8 +23,7 @@ from cohmm.report.summary import command_items, detectable, number, trace
 from cohmm.report.texts import Aligner, texts_of
 from cohmm.report.trust import trust_topics
 from cohmm.report.values import Item
-from cohmm.topics.document_chains import Chains
-from cohmm.topics.over import TopicsOver
+from cohmm.topics.over_time import TopicsOver
 from cohmm.topics.overview import EPS, Overview
 from cohmm.topics.perplexity import likelihood
 
@@ -46,7 +45,7 @@ def topic_material(
     """Read documents by a fitted `HTMM`; see `cohmm.report.report_topics`."""
     if as_fitted_topics(model) is None:
         raise ValueError(f"a report on topics is about an HTMM, not a {type(model).__name__}")
-    fit = model.fit_
+    fit = model.fit_.as_chain(model.chain)
     if over is not None and over.n_components != fit.n_components:
         raise ValueError(
             f"over is about {over.n_components} topics, and the model has {fit.n_components}"
@@ -60,7 +59,7 @@ def topic_material(
         data = model.encode(given)
     wanted = Draw(n_texts).offer(data.lengths)
     if overview is None:
-        overview = Overview.of(fit, model.chain, data)
+        overview = Overview.of(fit, data)
     transitions, flow = _transitions(fit, overview, len(data))
     counts = _counts(model, data)
     return Material(
@@ -74,7 +73,7 @@ def topic_material(
             *([] if documents is None else _corpus(data)),
             *_topics(model, fit, data),
             *([] if documents is None else _coherence_items(overview)),
-            *_perplexity(model, data),
+            *_perplexity(fit, data),
             *detectable(counts, fit.n_components, "topics", "summed"),
             *_learning(model, fit),
             *command_items(command),
@@ -91,7 +90,11 @@ def topic_material(
         n_texts=len(data),
         cap=cap_sentence(len(data), len(wanted), "documents", "words"),
         readings=_readings(
-            model, data, wanted, texts_of(given if texts is None else texts, wanted)
+            fit,
+            Aligner(model, data.vocabulary),
+            data,
+            wanted,
+            texts_of(given if texts is None else texts, wanted),
         ),
         labels=named,
         flow=flow,
@@ -101,22 +104,21 @@ def topic_material(
     )
 
 
-def _no_documents(fit: HTMMFit) -> Documents:
+def _no_documents(fit: TopicFit) -> Documents:
     return Documents(np.empty(0, np.int32), np.zeros(1, np.int64), fit.vocabulary)
 
 
 def _readings(
-    model: FittedTopics, data: Documents, wanted: Ints, texts: list[str | None]
+    fit: TopicFit, align: Aligner, data: Documents, wanted: Ints, texts: list[str | None]
 ) -> tuple[Reading, ...]:
     """The documents, one at a time: posteriors of all of them would be many."""
-    chains, bags = Chains.of(model.fit_, model.chain), Chains.of(model.fit_, "independent")
-    align = Aligner(model, data.vocabulary)
+    bags = fit.as_chain("independent")
     readings = []
     for d, written in zip(wanted.tolist(), texts, strict=True):
         begin, end = data.offsets[d : d + 2].tolist()
         symbols = data.symbols[begin : min(end, begin + MOST_READ)]
         one = Documents(symbols, np.array([0, len(symbols)]), data.vocabulary)
-        inferred = chains.infer(one, decode=True, posteriors=True)
+        inferred = fit.infer(one, decode=True, posteriors=True)
         text, spans = align.find(written, data.words(d))
         readings.append(
             Reading(
@@ -137,7 +139,7 @@ def _readings(
     return tuple(readings)
 
 
-def _transitions(fit: HTMMFit, overview: Overview, n_documents: int) -> tuple[Floats, str]:
+def _transitions(fit: TopicFit, overview: Overview, n_documents: int) -> tuple[Floats, str]:
     """From which topic to which the words of the documents go, (K, K), and what that is.
 
     Counted as the model decodes them, so that they are those of the texts on the page; those
@@ -167,7 +169,7 @@ def _corpus(data: Documents) -> list[Item]:
     ]
 
 
-def _topics(model: FittedTopics, fit: HTMMFit, data: Documents) -> list[Item]:
+def _topics(model: FittedTopics, fit: TopicFit, data: Documents) -> list[Item]:
     chain = {
         "sticky": f"a word keeps the topic before it with probability {1 - fit.switch:.3g}",
         "full": "every document has transitions of its own",
@@ -194,10 +196,10 @@ def _coherence_items(overview: Overview) -> list[Item]:
     ]
 
 
-def _perplexity(model: FittedTopics, data: Documents) -> list[Item]:
+def _perplexity(fit: TopicFit, data: Documents) -> list[Item]:
     if not data.n_words:
         return []
-    measured = likelihood(Chains.of(model.fit_, model.chain), data)
+    measured = likelihood(fit, data)
     note = "exp(- log-likelihood of a word) on these documents, each word given those before it"
     return [Item("Perplexity", number(measured.perplexity), note)]
 
@@ -216,7 +218,7 @@ def _lags(model: FittedTopics, data: Documents) -> list[int]:
     return sorted(lag_shares(model.lags, data) if counted is None else counted.lags)
 
 
-def _learning(model: FittedTopics, fit: HTMMFit) -> list[Item]:
+def _learning(model: FittedTopics, fit: TopicFit) -> list[Item]:
     stopped = {True: "the stop rule was met", False: "all passes were used", None: ""}
     passes = f"{fit.n_iter:,} over pairs, {len(fit.passes):,} over documents"
     return [

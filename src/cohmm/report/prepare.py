@@ -15,7 +15,7 @@ from cohmm.report.draw import MOST_WORDS
 from cohmm.report.relevance import candidates
 from cohmm.report.trust import LEVEL, Certain
 from cohmm.report.values import Item, Over, Report, Text, Topic, Trace, Trust
-from cohmm.topics.over import TopicsOver
+from cohmm.topics.over_time import TopicsOver
 from cohmm.version import __version__
 
 N_TEXTS = 400

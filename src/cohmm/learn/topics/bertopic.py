@@ -45,19 +45,19 @@ class BERTopicFit(TopicFit):
 
     Parameters
     ----------
-    labels : array, (D,)
+    document_topics : array, (D,)
         The topic of every document; -1: none.
     distinctive : array, (K, V)
         c-TF-IDF of every word in every topic, by which BERTopic ranks words.
     """
 
-    labels: Ints = field(kw_only=True)
+    document_topics: Ints = field(kw_only=True)
     distinctive: Floats = field(kw_only=True)
 
     @property
     def outliers(self) -> float:
         """The share of documents without a topic."""
-        return float(np.mean(self.labels == NO_TOPIC))
+        return float(np.mean(self.document_topics == NO_TOPIC))
 
 
 def bertopic(
@@ -196,7 +196,7 @@ def fit_of(
         documents.vocabulary,
         "BERTopic",
         seconds=seconds,
-        labels=number[labels],
+        document_topics=number[labels],
         distinctive=distinctive[order],
     )
 
