@@ -25,7 +25,7 @@ from scipy.special import stdtrit
 
 from cohmm.data.documents import Documents
 from cohmm.diagnose.standard_errors import check_level
-from cohmm.kernels.document_chains import DocumentChain
+from cohmm.kernels.documents import DocumentChain
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats
 from cohmm.learn.options import check_whole

@@ -13,14 +13,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
+from cohmm.data.partitioned import Partitioned
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
 from cohmm.data.user_warnings import warn
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
-from cohmm.distributed.partitions import Partitions
+from cohmm.distributed.backend import Partitions
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Callback, print_progress
@@ -127,7 +127,7 @@ class HTMM(
     """
 
     fit_: TopicFit
-    documents_: Documents | DocumentParts
+    documents_: Documents | Partitioned
     _weights: Any
 
     def __init__(
@@ -228,7 +228,7 @@ class HTMM(
             return self.fit(X, sample_weight=sample_weight)
         check_chain(self.chain)
         documents = getattr(self, "documents_", None)
-        if isinstance(X, Partitions) or isinstance(documents, DocumentParts):
+        if isinstance(X, Partitions) or isinstance(documents, Partitioned):
             raise ValueError("partial_fit is for documents in memory: fit all Partitions together")
         fit = self.fit_
         if fit.counts is None:
@@ -640,7 +640,7 @@ class HTMM(
 
     # -- inside ------------------------------------------------------------------------------
 
-    def _learn(self, documents: Documents | DocumentParts, **options: Any) -> Self:
+    def _learn(self, documents: Documents | Partitioned, **options: Any) -> Self:
         self.fit_ = htmm(
             documents,
             lags=self.lags,

@@ -108,7 +108,7 @@ def pairwise(
 
     Parameters
     ----------
-    data : Sequences, SequenceParts, Cooccurrence or Source
+    data : Sequences, Partitioned, Cooccurrence or Source
         Counts alone cannot be refined.
     n_components, combine, volume, penalty, n_init, start
         As for `cohmm.learn.min_volume`.

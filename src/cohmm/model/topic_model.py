@@ -21,7 +21,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.document_chains import DocumentChain, Reading, infer_documents, predict_words
+from cohmm.kernels.documents import DocumentChain, Reading, infer_documents, predict_words
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Ints, Part
 from cohmm.model.hmm import HMM

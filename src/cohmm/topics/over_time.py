@@ -150,12 +150,11 @@ def groups_of(
     if not values:
         raise ValueError("there are no documents to group")
     if period != "class" and (period is not None or are_dates(values)):
-        return periods_of(values, period, documents.place_of)
+        return periods_of(values, period, documents.name_of)
     for d, value in enumerate(values):
         if is_missing(value):
             raise ValueError(
-                f"{documents.place_of(d)} has no class: give one for every document, or leave it "
-                "out"
+                f"{documents.name_of(d)} has no class: give one for every document, or leave it out"
             )
     distinct = _sorted(values)
     place = {value: number for number, value in enumerate(distinct)}

@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
+from cohmm.data.partitioned import Partitioned
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model.topic_model import TopicModel
 from cohmm.topics.coherence import coherence
@@ -71,7 +71,7 @@ class Overview:
     contrast: Floats
 
     @classmethod
-    def of(cls, model: TopicModel, documents: Documents | DocumentParts) -> Overview:
+    def of(cls, model: TopicModel, documents: Documents | Partitioned) -> Overview:
         """Measure what was learned.
 
         >>> from cohmm import HTMM

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
-from cohmm.kernels.document_chains import DocumentChain
+from cohmm.kernels.documents import DocumentChain
 from cohmm.learn.topics import switch_rate
 from cohmm.learn.topics.sticky_em import SMOOTHING, expected_counts, prevalence_of, sticky_chain
 from cohmm.learn.topics.switch_rate import PRIOR_DRAWS, HeldOut, best_chain, leave_out_topics

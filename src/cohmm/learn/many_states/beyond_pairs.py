@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm.data.sequence_parts import SequenceParts
+from cohmm.data.partitioned import Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.triples import triple_counts
 from cohmm.evidence.windows import window_counts
@@ -36,7 +36,7 @@ class First(NamedTuple):
 
 
 def beyond_pairs(
-    data: Sequences | SequenceParts,
+    data: Sequences | Partitioned,
     n_components: int,
     *,
     smoothing: float = 0.1,
@@ -63,7 +63,7 @@ def beyond_pairs(
 
 
 def _from_windows(
-    data: Sequences | SequenceParts, k: int, smoothing: float, random_state: Any
+    data: Sequences | Partitioned, k: int, smoothing: float, random_state: Any
 ) -> tuple[str, Fit | None]:
     """What triples or windows say, if the data has enough of them."""
     n = int(np.count_nonzero(data.symbol_counts))

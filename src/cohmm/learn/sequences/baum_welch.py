@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.sequence_parts import SequenceParts
+from cohmm.data.partitioned import Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.learn.finish import by_prevalence
 from cohmm.learn.fit import Callback, Fit
@@ -89,9 +89,7 @@ def baum_welch(
     )
 
 
-def random_start(
-    data: Sequences | SequenceParts, n_components: int, rng: np.random.Generator
-) -> HMM:
+def random_start(data: Sequences | Partitioned, n_components: int, rng: np.random.Generator) -> HMM:
     """Random transitions, and emissions that are the symbols' frequencies, each times a draw."""
     emission = rng.exponential(size=(n_components, data.n_symbols)) * data.symbol_counts
     transmat = rng.exponential(size=(n_components, n_components))

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from cohmm.data.sequence_parts import SequenceParts
+from cohmm.data.partitioned import Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.sequences.em_step import ALL, tables
@@ -253,7 +253,7 @@ def n_windows(parameters: int) -> int:
 
 
 def sample_windows(
-    data: Sequences | SequenceParts, n_parameters: int, rng: np.random.Generator
+    data: Sequences | Partitioned, n_parameters: int, rng: np.random.Generator
 ) -> Ints:
     """Some windows of three symbols from the data, (n, 3), with nothing missing.
 

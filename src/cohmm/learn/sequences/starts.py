@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm.data.sequence_parts import SequenceParts
+from cohmm.data.partitioned import Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.learn.sequences.em_step import PseudoCounts, added, maximised
 from cohmm.learn.sequences.likelihood import visits
@@ -58,7 +58,7 @@ class Runner(NamedTuple):
 
 
 def best_start(
-    data: Sequences | SequenceParts,
+    data: Sequences | Partitioned,
     candidates: list[HMM],
     draw: Callable[[np.random.Generator], HMM],
     *,
@@ -133,7 +133,7 @@ def race(
     return field[0]
 
 
-def _all_of(data: Sequences | SequenceParts) -> Sequences:
+def _all_of(data: Sequences | Partitioned) -> Sequences:
     ends = np.cumsum(data.lengths)
     return data.spans(ends - data.lengths, ends)
 
@@ -187,7 +187,7 @@ def em(model: HMM, data: Sequences, passes: int) -> HMM:
 
 
 def subsets(
-    data: Sequences | SequenceParts, sizes: tuple[int, ...], rng: np.random.Generator
+    data: Sequences | Partitioned, sizes: tuple[int, ...], rng: np.random.Generator
 ) -> list[Sequences]:
     """Disjoint parts of about so many symbols, of whole sequences or of pieces of long ones."""
     longest = max(1, min(LONGEST_PIECE, data.n_observations // PIECES))

@@ -22,8 +22,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
+from cohmm.data.partitioned import Partitioned
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.fit import Callback
@@ -54,7 +54,7 @@ from cohmm.model.hmm import HMM
 
 @learner
 def htmm(
-    documents: Documents | DocumentParts,
+    documents: Documents | Partitioned,
     n_components: States,
     *,
     lags: TopicLags = "auto",
@@ -74,7 +74,7 @@ def htmm(
 
     Parameters
     ----------
-    documents : Documents or DocumentParts
+    documents : Documents or Partitioned
         The corpus.
     n_components : int or "auto"
         Number of topics; "auto": as many as stand out from the noise.

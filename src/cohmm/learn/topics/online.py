@@ -25,7 +25,7 @@ from cohmm.data.documents import Documents, in_common_words, joined
 from cohmm.data.vocabulary import codes_in
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.document_chains import DocumentChain
+from cohmm.kernels.documents import DocumentChain
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Callback

@@ -2,7 +2,7 @@
 
     x_1 ~ p_d;   x_{t+1} = x_t with probability 1 - switch, else drawn from p_d;   w_t ~ M[:, x_t]
 
-A pass is O(K) per word (`cohmm.kernels.document_chains`).  `cohmm.learn.htmm` makes a pass or two
+A pass is O(K) per word (`cohmm.kernels.documents`).  `cohmm.learn.htmm` makes a pass or two
 after it has learned from pairs; `gruber` makes many from random topics.
 """
 
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
-from cohmm.kernels.document_chains import DocumentChain, count_moves, count_words
+from cohmm.data.partitioned import Partitioned
+from cohmm.kernels.documents import DocumentChain, count_moves, count_words
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Part
 from cohmm.learn.fit import Callback
@@ -23,7 +23,7 @@ from cohmm.learn.topics.topic_fit import TopicFit, term_counts, topic_fit
 from cohmm.model.sampling import generator
 from cohmm.model.topic_model import floored, parts_of
 
-Data = Documents | DocumentParts
+Data = Documents | Partitioned
 
 START_SWITCH = 0.5  # the rate of switching that learning begins with
 TEMPERATURE = 0.4  # the power of the rate of switching while topics are learned

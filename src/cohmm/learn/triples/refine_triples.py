@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from cohmm.data.sequence_parts import SequenceParts
+from cohmm.data.partitioned import Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.triples import MOST_SYMBOLS, triple_counts
@@ -27,7 +27,7 @@ WORTHWHILE = 4e8  # distinct triples times K: about a minute of one core
 
 def refine_triples(
     model: HMM,
-    data: Sequences | SequenceParts,
+    data: Sequences | Partitioned,
     *,
     sparsity: float | Literal["auto"] = 0.0,
     smoothing: float = 0.1,

@@ -17,8 +17,8 @@ from scipy import sparse
 
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence
 from cohmm.evidence.triples import Triples
+from cohmm.kernels.sparse_pass import triple_pass
 from cohmm.kernels.threads import run
-from cohmm.kernels.triple_pass import triple_pass
 from cohmm.kernels.types import Floats, Ints, Part
 from cohmm.learn.pairs.pair_evidence import (
     PairEvidence,
