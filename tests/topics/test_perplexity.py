@@ -55,7 +55,7 @@ def test_word_by_word_against_the_plain_recursion(chain: str) -> None:
     documents = documents_of([[1], words, []], V)
     close(chains.predict(documents)[1:], logs)
     wanted = np.exp(-(np.sum(logs) + chains.predict(documents)[0]) / 8)
-    close(perplexity(chains, documents), wanted)
+    close(perplexity(fit, documents, chain=chain, strength=strength), wanted)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("chain", CHAINS)

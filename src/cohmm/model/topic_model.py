@@ -159,11 +159,14 @@ class TopicModel:
         0.2
         """
         check_chain(chain)
-        learned = "give {}, or learn {} with with_chain(fit, documents)"
-        if self.chain == "independent" and chain == "sticky" and switch is None:
-            raise ValueError(f"{self!r} has no rate of switching: {learned.format('switch', 'it')}")
-        if self.chain == "independent" and chain == "full" and transitions is None:
-            raise ValueError(f"{self!r} has no transitions: {learned.format('them', 'them')}")
+        if self.chain == "independent" and self.switch == 1:  # a bag of words
+            learn = "learn {} with with_chain(fit, documents)".format
+            if chain == "sticky" and switch is None:
+                raise ValueError(
+                    f"{self!r} has no rate of switching: give switch, or {learn('it')}"
+                )
+            if chain == "full" and transitions is None:
+                raise ValueError(f"{self!r} has no transitions: give them, or {learn('them')}")
         return replace(
             self,
             chain=chain,

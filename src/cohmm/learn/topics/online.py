@@ -139,11 +139,9 @@ def grown_htmm(
     *,
     decay: float = 1.0,
     refine: int = 1,
-    max_iter: int = 40,
-    tol: float = 1e-3,
     weights: Any = None,
-    random_state: int | None = None,
     callback: Callback | None = None,
+    **options: Any,
 ) -> TopicFit:
     """Topics of the documents of ``counts`` and of new ones; the result has the pairs of all.
 
@@ -157,7 +155,7 @@ def grown_htmm(
         The pairs that they were learned from.
     decay : float
         What came before weighs so many times what it did.
-    refine, max_iter, tol, weights, random_state, callback
+    refine, weights, callback, **options
         As for `cohmm.learn.htmm`; ``weights`` are those of the new documents.
 
     >>> from cohmm.datasets.synthetic_topics import sample_htmm
@@ -180,14 +178,11 @@ def grown_htmm(
         documents,
         before.n_components,
         refine=0,
-        max_iter=max_iter,
-        tol=tol,
-        n_init=1,
         weights=weights,
-        random_state=random_state,
         start=start,
         counts=counts,
         callback=callback,
+        **options,
     )
     past = past.ordered(match_rows(start.emissionprob, fit.components))
     weighing = checked_weights(documents, weights)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -126,3 +128,16 @@ def term_counts(documents: Documents, n_components: int) -> Any:
             f"vocabulary, not {n_components!r}"
         )
     return counts
+
+
+def optional_package(learner: str, module: str, extra: str) -> Any:
+    """A module of a package that is installed with one of our extras."""
+    try:
+        with warnings.catch_warnings():  # of what these packages would also like to have
+            warnings.simplefilter("ignore")
+            return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"{learner} needs the package {package}: pip install 'cohmm[{extra}]'"
+        ) from None
