@@ -26,7 +26,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.simplex import nearest_by_divergence, nearest_by_squares
+from cohmm.kernels.nearest import nearest_by_divergence, nearest_by_squares
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Callback
