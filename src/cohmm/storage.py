@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import math
+import mmap
 import os
-import struct
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 
@@ -23,22 +23,14 @@ from cohmm.atomic_write import replacing as replacing
 
 FORMAT = 1
 _ZIP = b"PK\x03\x04"
-_LOCAL_NAMES = 26  # bytes from the begin of a member to the lengths of its names
-
-
-class Stream(NamedTuple):
-    """An array that is written as it is made, some of its rows at a time."""
-
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    chunks: Iterable[np.ndarray]
+PIECE = 2**24  # bytes of a mapped array that are written at a time
 
 
 def save(
     path: str | os.PathLike[str],
     kind: str,
     header: Mapping[str, Any],
-    arrays: Mapping[str, np.ndarray | Stream],
+    arrays: Mapping[str, np.ndarray],
 ) -> None:
     """Write a value to ``path``, whole or not at all."""
     with replacing(path) as file:
@@ -49,7 +41,7 @@ def write(
     file: IO[bytes],
     kind: str,
     header: Mapping[str, Any],
-    arrays: Mapping[str, np.ndarray | Stream],
+    arrays: Mapping[str, np.ndarray],
 ) -> None:
     """Write a value to an open file."""
     text = json.dumps({"cohmm": kind, "format": FORMAT, **header}, ensure_ascii=False)
@@ -58,49 +50,32 @@ def write(
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in {"header": first, **arrays}.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                if isinstance(array, Stream):
-                    _write_stream(member, array)
-                else:
-                    np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+                _write_array(member, np.asanyarray(array))
 
 
-def _write_stream(member: IO[bytes], stream: Stream) -> None:
-    described = np.lib.format.dtype_to_descr(stream.dtype)
-    np.lib.format.write_array_header_1_0(
-        member, {"descr": described, "fortran_order": False, "shape": stream.shape}
-    )
-    n = 0
-    for chunk in stream.chunks:
-        member.write(np.ascontiguousarray(chunk, stream.dtype).data.cast("B"))
-        n += len(chunk)
-    if n != stream.shape[0]:
-        raise RuntimeError(f"{n:,} rows were written, not {stream.shape[0]:,}")
+def _write_array(member: IO[bytes], array: np.ndarray) -> None:
+    """As `numpy.lib.format.write_array`; pages that are mapped from a file are let go again.
 
-
-def mapped(file: IO[bytes]) -> dict[str, np.ndarray]:
-    """The arrays of a value that this process has written, as they stand in the file.
-
-    Pages are read when they are looked at; checksums are not compared.
+    So what is larger than memory can be written.
     """
-    arrays: dict[str, np.ndarray] = {}
-    with zipfile.ZipFile(file) as archive:
-        for member in archive.infolist():
-            shape, dtype, offset = _place(file, member)
-            name = member.filename.removesuffix(".npy")
-            if math.prod(shape):
-                arrays[name] = np.memmap(file, dtype, "r", offset, shape)
-            else:
-                arrays[name] = np.empty(shape, dtype)
-    return arrays
+    mapped: Any = array
+    while isinstance(mapped, np.ndarray):
+        mapped = mapped.base
+    pages = isinstance(mapped, mmap.mmap) and hasattr(mapped, "madvise")
+    if not pages or not array.flags.c_contiguous:
+        np.lib.format.write_array(member, array, allow_pickle=False)
+        return
+    header = np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_1_0(member, header)
+    data, begin = array.reshape(-1).data.cast("B"), _address(array) - _address(mapped)
+    for first in range(0, len(data), PIECE):
+        member.write(data[first : first + PIECE])
+        page = (begin + first) // mmap.PAGESIZE * mmap.PAGESIZE
+        mapped.madvise(mmap.MADV_DONTNEED, page, min(PIECE, len(mapped) - page))
 
 
-def _place(file: IO[bytes], member: zipfile.ZipInfo) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    """The shape and the type of an array, and where in the file its numbers begin."""
-    file.seek(member.header_offset + _LOCAL_NAMES)
-    name, extra = struct.unpack("<HH", file.read(4))
-    file.seek(name + extra, os.SEEK_CUR)
-    shape, dtype = _shape_and_type(file)
-    return shape, dtype, file.tell()
+def _address(buffer: Any) -> int:
+    return int(np.frombuffer(buffer, np.uint8).ctypes.data)
 
 
 def kind(path: str | os.PathLike[str]) -> str:

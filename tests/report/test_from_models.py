@@ -11,7 +11,7 @@ from cohmm import HMM, HTMM, Documents, PairwiseHMM, Sequences, TextWarning
 from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic import separable_hmm
 from cohmm.datasets.synthetic_topics import sample_documents
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 from cohmm.report import from_topics, report_hmm, report_topics, survey
 from cohmm.report.draw import MOST_WORDS
 from cohmm.report.from_hmm import hmm_material

@@ -20,8 +20,8 @@ from cohmm.diagnose.states import (
     undetected_states,
 )
 from cohmm.diagnose.zeros_in_noise import zeros_in_noise
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import pair_counts
-from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.threads import blas_threads
 from cohmm.learn.fit import Fit
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics

@@ -13,7 +13,7 @@ from cohmm.diagnose.blocks import Blocks, n_before, n_blocks
 from cohmm.diagnose.pair_errors import PairTerms, pair_errors
 from cohmm.diagnose.standard_errors import Held, StandardErrors, sequence_errors
 from cohmm.diagnose.triple_errors import triple_errors
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Ints
 from cohmm.learn.fit import Fit
 from cohmm.learn.known import Known

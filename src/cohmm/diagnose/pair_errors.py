@@ -26,7 +26,7 @@ from cohmm.diagnose.standard_errors import (
     start_errors,
 )
 from cohmm.diagnose.uncertain import Uncertain, from_information
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm.data.sequences import Sequences
-from cohmm.evidence.triples import MOST_SYMBOLS, triple_counts
+from cohmm.evidence.windows import MOST_SYMBOLS, triple_counts
 from cohmm.kernels.types import Floats
 from cohmm.model.hmm import HMM
 

@@ -22,8 +22,8 @@ import numpy as np
 from cohmm.data.sequences import Sequences
 from cohmm.data.user_warnings import silenced
 from cohmm.diagnose.held_out import Groups, grouped
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import as_lags, pair_counts
-from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.options import check_whole, is_whole

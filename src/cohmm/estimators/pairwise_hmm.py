@@ -19,8 +19,8 @@ from cohmm.diagnose.kept import Kept, kept_for
 from cohmm.diagnose.refits import refit
 from cohmm.diagnose.standard_errors import StandardErrors
 from cohmm.distributed.backend import Partitions
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_pairs
-from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Fit, print_progress
 from cohmm.learn.options import check_choice, check_decay

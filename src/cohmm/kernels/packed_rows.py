@@ -1,4 +1,4 @@
-"""Sums of sparse counts, five bytes per entry: see `cohmm.evidence.packed`.
+"""Sums of sparse counts, five bytes per entry: see `cohmm.evidence.external_sum`.
 
 A count up to 255 is a byte; a larger one is the byte 0, and stands in a list of its own, in the
 order of the entries.  Of all pairs counted, at most one in 256 has a place in that list.

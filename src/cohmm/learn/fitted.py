@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from cohmm.data.documents import Documents
 from cohmm.data.sequences import Unseen
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Fit
 from cohmm.learn.topics.htmm_fit import HTMMFit

@@ -9,9 +9,8 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
-from cohmm.evidence.pairs import Cooccurrence
-from cohmm.evidence.triples import Triples
-from cohmm.evidence.windows import Windows
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.windows import Triples, Windows
 from cohmm.model.hmm import HMM
 
 MOST_WEIGHT = 1e9  # observations

@@ -10,8 +10,8 @@ import numpy as np
 from cohmm.data.documents import Documents
 from cohmm.data.text import TextWarning
 from cohmm.data.user_warnings import silenced
-from cohmm.evidence.document_pairs import count_documents
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.counting import count_documents
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fitted import FittedTopics, as_fitted_topics
 from cohmm.learn.topics.htmm_fit import HTMMFit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.learn.fit import Progress
 from cohmm.learn.pairs.pair_evidence import Combine, PairEvidence
 from cohmm.report.values import Item, Trace

@@ -13,7 +13,7 @@ from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.kept import Kept
 from cohmm.diagnose.standard_errors import StandardErrors
 from cohmm.diagnose.topic_errors import topic_errors
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.fitted import FittedHMM, FittedTopics
 from cohmm.model.hmm import HMM
