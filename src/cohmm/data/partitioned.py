@@ -6,6 +6,7 @@ recoded in it, so symbols have the codes that they would have if all of the data
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -14,13 +15,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from cohmm._validation import shown
 from cohmm.data.documents import Documents, drawn
-from cohmm.data.encoding import check_many, flatten_rows
+from cohmm.data.encoding import check_many, encode, flatten_rows
 from cohmm.data.parts import Parts
-from cohmm.data.pruning import Pruning
+from cohmm.data.read_sequences import read_sequences
+from cohmm.data.readers.source import STANDARD_INPUT
 from cohmm.data.sequences import LABELS, Sequences, Unseen, check_unseen
-from cohmm.data.values import shown
-from cohmm.data.vocabulary import Vocabulary, as_vocabulary, in_order
+from cohmm.data.vocabulary import (
+    Pruning,
+    Vocabulary,
+    are_characters,
+    as_vocabulary,
+    in_order,
+)
 from cohmm.kernels.documents import count_documents
 from cohmm.kernels.types import Ints
 
@@ -172,7 +180,8 @@ def as_data(
     """Data for a learner, from whatever a user has: see `Sequences.of` for the parameters.
 
     `Sequences` and `Partitioned` are taken as they are; Partitions are encoded part by part, and
-    kept where they are.
+    kept where they are.  A path, or a list of `pathlib.Path`, is read by `read_sequences`; a string
+    is a path unless ``characters``, or a vocabulary of characters, make it a text.
     """
     if isinstance(X, (Parts, Partitioned)) and lengths is not None:
         raise ValueError("lengths are for data in memory: a row of Partitions is a sequence")
@@ -186,6 +195,13 @@ def as_data(
         return encode_sequences(
             X, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen, characters=characters
         )
+    vocabulary = None if vocabulary is None else as_vocabulary(vocabulary)
+    if is_path(X, vocabulary, characters):
+        if lengths is not None:
+            raise ValueError("lengths are for data in memory: files have theirs")
+        return read_sequences(
+            X, characters=characters, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen
+        )
     return Sequences.of(
         X,
         lengths,
@@ -194,6 +210,15 @@ def as_data(
         unseen=unseen,
         characters=characters,
     )
+
+
+def is_path(X: Any, vocabulary: Vocabulary | None = None, characters: bool = False) -> bool:
+    """Whether ``X`` is a path, or a list of `pathlib.Path`: not a text, nor labels."""
+    if isinstance(X, str):
+        is_text = characters or (vocabulary is not None and are_characters(vocabulary))
+        return not is_text and (X == STANDARD_INPUT or os.path.exists(X))
+    paths = X if isinstance(X, (list, tuple)) else [X]
+    return len(paths) > 0 and all(isinstance(path, os.PathLike) for path in paths)
 
 
 def count_data(
@@ -250,7 +275,8 @@ def row_sequences(
     filled = lengths[lengths > 0]
     if not len(filled):
         return None, lengths
-    return Sequences._of_flat(flat, filled, vocabulary, n_symbols, unseen), lengths
+    data = Sequences._of_codes(*encode(flat, as_labels=vocabulary is not None), filled)
+    return data._in_terms_of(vocabulary, n_symbols, unseen), lengths
 
 
 # -- encoding ---------------------------------------------------------------------------------
@@ -267,21 +293,6 @@ class SymbolTable:
     labels: Vocabulary
     counts: Ints
     """Of documents, how many have each word, and how often it occurs, (2, n); else (0, n)."""
-
-    @classmethod
-    def of(cls, data: Sequences | None) -> SymbolTable | None:
-        """The symbols of a part."""
-        if data is None:
-            return None
-        if data.vocabulary is None:
-            n_numbers = int(data.symbols.max()) + 1
-            return cls(len(data), data.n_observations, n_numbers, (), np.empty((0, 0), np.int64))
-        n = len(data.vocabulary)
-        counts = np.zeros((2 if isinstance(data, Documents) else 0, n), np.int64)
-        if n and len(counts):
-            count_documents(data.symbols, data.offsets, counts[0], np.full(n, -1, np.int64))
-            counts[1] = data.symbol_counts
-        return cls(len(data), data.n_observations, 0, data.vocabulary, counts)
 
     def __add__(self, other: SymbolTable) -> SymbolTable:
         places = {label: place for place, label in enumerate(self.labels)}
@@ -300,6 +311,18 @@ class SymbolTable:
         )
 
 
+def _symbol_table(data: Sequences | None) -> SymbolTable | None:
+    if data is None:
+        return None
+    n_numbers = int(data.symbols.max()) + 1 if data.vocabulary is None else 0
+    labels = data.vocabulary or ()
+    counts = np.zeros((2 if isinstance(data, Documents) else 0, len(labels)), np.int64)
+    if counts.size:
+        count_documents(data.symbols, data.offsets, counts[0], np.full(len(labels), -1, np.int64))
+        counts[1] = data.symbol_counts
+    return SymbolTable(len(data), data.n_observations, n_numbers, labels, counts)
+
+
 def encode_sequences(
     rows: Parts,
     *,
@@ -313,7 +336,7 @@ def encode_sequences(
     known = None if vocabulary is None else as_vocabulary(vocabulary)
     parts = rows.keep(_sequences, known, n_symbols, unseen, characters)
     if known is None and n_symbols is None:
-        known, n_symbols = _all_symbols(parts.map_sum(SymbolTable.of))
+        known, n_symbols = _all_symbols(parts.map_sum(_symbol_table))
         parts = parts.keep(_recoded, known, n_symbols)
     return _partitioned(parts, Sequences, known, n_symbols)
 
@@ -330,7 +353,7 @@ def encode_documents(
     """
     parts = rows.keep(_documents, encode)
     if known is None:
-        table = parts.map_sum(SymbolTable.of)
+        table = parts.map_sum(_symbol_table)
         if table is not None and table.n_sequences:
             frequencies, totals = table.counts
             known, _ = pruning.kept(table.labels, frequencies, totals, table.n_sequences)

@@ -49,7 +49,8 @@ def count_pairs(
     Parameters
     ----------
     X, lengths, vocabulary, n_symbols, unseen, characters
-        The data, as `Sequences.of` reads it; or `Partitions`, each row of which is a sequence.
+        The data, as `Sequences.of` reads it; or a path, which `read_sequences` reads; or
+        `Partitions`, each row of which is a sequence.
     lags : int or several
         Distances at which to count; 1 is the next symbol.
     weights : array, optional
