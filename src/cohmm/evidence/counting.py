@@ -182,7 +182,7 @@ def _whole_counts(data: Sequences, lags: list[int]) -> dict[int, tuple[Any, Ints
     budget = data.budget if isinstance(data, FileSequences) else NO_CAP
     budget = budget.beside(data.n_symbols, data.vocabulary is not None)
     length = len(data.symbols)
-    size = length if data.n_symbols <= LARGEST_DENSE else budget.batch(LARGEST_BATCH)
+    size = max(length, 1) if data.n_symbols <= LARGEST_DENSE else budget.batch(LARGEST_BATCH)
     counted = {}
     for lag in lags:
         total, symbols = PairTotal(budget, len(lags)), np.zeros(data.n_symbols, np.int64)
