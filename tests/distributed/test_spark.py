@@ -21,7 +21,8 @@ import cohmm
 from cohmm import HTMM, Cooccurrence, PairwiseHMM, count_pairs, count_triples
 from cohmm.data.partitioned import encode_sequences
 from cohmm.datasets.synthetic import random_hmm
-from cohmm.distributed import Partitions, batches
+from cohmm.distributed import Partitions
+from cohmm.distributed import spark as spark_backend
 from cohmm.kernels.threads import n_threads
 from tests.distributed.data_at_hand import (
     K,
@@ -286,11 +287,11 @@ def test_frames_that_cannot_be_read(spark: Any) -> None:
 
 
 def test_long_values_travel_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "LONGEST", 10)
+    monkeypatch.setattr(spark_backend, "ROW_BYTES", 10)
     values = [(3, list(range(50))), (7, None), (8, "y" * 30)]
-    sent = [row for number, value in values for row in batches.packed(number, value)]
+    sent = [row for number, value in values for row in spark_backend._packed(number, value)]
     assert len(sent) > 8
-    assert list(batches.unpacked(sent)) == values
+    assert list(spark_backend._unpacked(sent)) == values
 
 
 def test_workers_without_cohmm() -> None:
@@ -353,9 +354,10 @@ print("executors:", len(pids))
 
 
 def test_executors_of_their_own_one_of_which_dies(spark: Any, tmp_path: Path) -> None:
-    """Apart from this session: there is one per process."""
-    home = tmp_path / "spark"
+    """Apart from this session: there is one per process.  Nothing is kept in the user's folder."""
+    home, user = tmp_path / "spark", tmp_path / "user"
     home.mkdir()
+    user.mkdir()
     for path in Path(pyspark.__file__).parent.iterdir():
         (home / path.name).symlink_to(path)
     paths = os.pathsep.join(
@@ -365,7 +367,13 @@ def test_executors_of_their_own_one_of_which_dies(spark: Any, tmp_path: Path) ->
     try:
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", CLUSTER, *settings],
-            env={**os.environ, "SPARK_HOME": str(home), "PYTHONPATH": paths},
+            env={
+                **os.environ,
+                "SPARK_HOME": str(home),
+                "PYTHONPATH": paths,
+                "HOME": str(user),
+                "XDG_CACHE_HOME": str(user / "cache"),
+            },
             capture_output=True,
             text=True,
             timeout=300,
@@ -375,3 +383,4 @@ def test_executors_of_their_own_one_of_which_dies(spark: Any, tmp_path: Path) ->
             pytest.skip("Spark cannot start executors of their own here")
         raise
     assert (done.returncode, done.stdout) == (0, "started\nexecutors: 2\n"), done.stderr
+    assert not [path for path in user.rglob("*") if path.is_file()]

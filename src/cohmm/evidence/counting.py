@@ -19,8 +19,8 @@ from cohmm.data.values import as_floats
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.cooccurrence import LARGEST_DENSE, Cooccurrence, check_total, checked_lag
 from cohmm.evidence.external_sum import UNLIMITED, ExternalSum, PackedRows, added_rows
-from cohmm.kernels import pair_counts as kernels
-from cohmm.kernels.packed_rows import LARGEST_BYTE, PackedEntries, pack_equal
+from cohmm.kernels import counts as kernels
+from cohmm.kernels.counts import LARGEST_BYTE, PackedEntries, pack_equal
 from cohmm.kernels.threads import n_threads, run, split
 from cohmm.kernels.types import Floats, Ints
 
