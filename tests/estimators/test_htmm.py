@@ -19,7 +19,7 @@ from cohmm import HTMM, Documents, StorageError, TextWarning, read_documents, st
 from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
 from cohmm.estimators import htmm as module
 from cohmm.estimators.htmm import TEXT_OPTIONS
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 from cohmm.learn.fit import print_progress
 from cohmm.learn.run import EvidenceWarning
 from cohmm.learn.topics import htmm as recipe

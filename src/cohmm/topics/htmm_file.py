@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from cohmm import storage
-from cohmm.evidence.pairs import Cooccurrence, checked_lag
+from cohmm.evidence.cooccurrence import Cooccurrence, checked_lag
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Progress
 from cohmm.learn.topics.topic_fit import TopicFit

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from cohmm.datasets.synthetic_topics import random_topics, sample_htmm
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 from cohmm.kernels.threads import threads
 from cohmm.kernels.types import Floats
 from cohmm.learn.topics import topic_start as module

@@ -25,7 +25,7 @@ from scipy import sparse
 
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import codes_in
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Callback, Fit, Progress
 from cohmm.learn.options import check_states

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.data.documents import Documents
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Progress
 from cohmm.learn.options import is_whole
