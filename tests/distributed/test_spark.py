@@ -19,9 +19,10 @@ import pytest
 
 import cohmm
 from cohmm import HTMM, Cooccurrence, PairwiseHMM, count_pairs, count_triples
-from cohmm.data.partitioned import encode_sequences
+from cohmm.data.partitioned import as_data
 from cohmm.datasets.synthetic import random_hmm
-from cohmm.distributed import Partitions, batches
+from cohmm.distributed import Partitions
+from cohmm.distributed import spark as spark_backend
 from cohmm.kernels.threads import n_threads
 from tests.distributed.data_at_hand import (
     K,
@@ -207,7 +208,7 @@ def test_a_part_that_is_wrong_is_named(spark: Any) -> None:
     with pytest.raises(ValueError, match=r"^partition 1: .*-3"):
         count_pairs(data)
     with pytest.raises(ValueError, match=r"^partition 1: .*-3"):
-        encode_sequences(data)
+        as_data(data)
     missing = frame(spark, user=[1, 1, None], time=[1, None, 1], page=[0, 1, 0])
     with pytest.raises(ValueError, match=r"^partition \d: the column 'user' is empty in some row$"):
         count_pairs(Partitions.of(missing, "page", "user", "time"))
@@ -286,11 +287,11 @@ def test_frames_that_cannot_be_read(spark: Any) -> None:
 
 
 def test_long_values_travel_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "LONGEST", 10)
+    monkeypatch.setattr(spark_backend, "ROW_BYTES", 10)
     values = [(3, list(range(50))), (7, None), (8, "y" * 30)]
-    sent = [row for number, value in values for row in batches.packed(number, value)]
+    sent = [row for number, value in values for row in spark_backend._packed(number, value)]
     assert len(sent) > 8
-    assert list(batches.unpacked(sent)) == values
+    assert list(spark_backend._unpacked(sent)) == values
 
 
 def test_workers_without_cohmm() -> None:

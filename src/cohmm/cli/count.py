@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cohmm.atomic_write import is_special
 from cohmm.cli import options
 from cohmm.cli.app import print_result
 from cohmm.cli.files import check_output, cluster, files_of, partitions
 from cohmm.cli.progress import reading, say_some, working
+
+if TYPE_CHECKING:
+    from cohmm.distributed import Partitions
+    from cohmm.evidence.count_files import Counted
 
 
 @options.with_options
@@ -55,52 +59,57 @@ def count(
         "min_count": min_count,
         "max_vocabulary": max_vocabulary,
         "memory": memory,
+        "skip_bad": skip_bad,
     }
-    for name, value in (limits | {"skip_bad": skip_bad, "resume": resume}).items():
+    for name, value in (limits | {"resume": resume}).items():
         if value and (workers is not None or scheduler is not None):
             option = f"--{name.replace('_', '-')}"
             raise ValueError(f"{option} is for one process: leave out --workers or --scheduler")
     with working(threads), cluster(workers, scheduler) as client:
+        from cohmm.data.readers.layout import Layout
+        from cohmm.data.readers.source import find_sources
+        from cohmm.evidence import saved_counts
+        from cohmm.evidence.count_files import Options, count_sources
+
+        remembered = output.with_name(f"{output.name}.partial")
         if client is not None:
-            from cohmm.evidence.counting import count_pairs
-            from cohmm.evidence.triples import count_triples
-
             data = partitions(inputs, layout, integers, client)
-            options_of_both = {"characters": layout["characters"]}
-            pairs: Any = count_pairs(data, lags=distances, **options_of_both)
-            threes: Any = triples and count_triples(data, **options_of_both)
-            n_sequences = int(pairs.start_counts.sum())
+            counted = _on_workers(data, distances, layout["characters"], triples is not None)
         else:
-            from cohmm.data.readers.layout import Layout
-            from cohmm.data.readers.source import find_sources
-            from cohmm.evidence.file_pass import count_sources, plan
-            from cohmm.evidence.partial import count_resumably
-
             with reading(inputs, "counting") as watch:
-                how = plan(
+                how = Options(
                     Layout(**layout),
                     distances,
                     triples=triples is not None,
                     integers=integers,
-                    skip_bad=skip_bad,
                     folder=_folder(output),
                     **limits,
                     **watch._asdict(),
                 )
                 sources = find_sources(inputs, layout["format"])
-                pairs, threes, n_sequences = (
-                    count_resumably(sources, how, _remembered(output))
+                counted = (
+                    saved_counts.count_resumably(sources, how, remembered)
                     if resume
                     else count_sources(sources, how)
                 )
-        pairs.save(output)
-        if triples is not None:
-            threes.save(triples)
+        counted.pairs.save(output)
+        if triples is not None and counted.triples is not None:
+            counted.triples.save(triples)
         if resume:
-            from cohmm.evidence import partial
+            saved_counts.forget(remembered)
+    _print(json, output, {"sequences": counted.n_sequences, **_summary(counted)})
 
-            partial.forget(_remembered(output))
-    _print(json, output, pairs, threes, n_sequences)
+
+def _on_workers(data: Partitions, lags: tuple[int, ...], characters: bool, triples: bool) -> Counted:
+    from cohmm.evidence.count_files import Counted
+    from cohmm.evidence.counting import count_pairs
+    from cohmm.evidence.windows import count_triples
+
+    pairs = count_pairs(data, lags=lags, characters=characters)
+    threes = count_triples(data, characters=characters) if triples else None
+    n_pairs = {lag: int(pairs.n_pairs(lag)) for lag in pairs.lags}
+    n_triples = None if threes is None else int(threes.n_triples)
+    return Counted(pairs, threes, int(pairs.start_counts.sum()), n_pairs, n_triples)
 
 
 @options.with_options
@@ -126,10 +135,10 @@ def merge(
     notices: list[str] = []
     with working(threads):
         from cohmm import storage
-        from cohmm.evidence.file_pass import plan
-        from cohmm.evidence.saved_counts import merge_saved, merge_triples
+        from cohmm.evidence.count_files import Options
+        from cohmm.evidence.saved_counts import merge_pairs, merge_triples
 
-        how = plan(
+        how = Options(
             min_count=min_count,
             max_vocabulary=max_vocabulary,
             memory=memory,
@@ -137,48 +146,38 @@ def merge(
             notice=notices.append,
         )
         if all(storage.kind(path) == "triples" for path in inputs):
-            pairs, triples = None, merge_triples(inputs, how)
+            triples, n = merge_triples(inputs, how)
             triples.save(output)
+            summary: dict[str, Any] = {"symbols": triples.n_symbols, "triples": n}
         else:
-            pairs, triples = merge_saved(inputs, how).pairs, None
-            pairs.save(output)
+            counted = merge_pairs(inputs, how)
+            counted.pairs.save(output)
+            summary = _summary(counted)
     say_some(notices)
-    _print(json, output, pairs, triples)
+    _print(json, output, summary)
 
 
 def _folder(output: Path) -> Path | None:
-    """Where temporary files go: beside the output."""
+    """Where scratch files go: beside the output."""
     return None if is_special(output) else output.resolve().parent
 
 
-def _remembered(output: Path) -> Path:
-    """The folder of files that are finished."""
-    return output.with_name(f"{output.name}.partial")
+def _summary(counted: Counted) -> dict[str, Any]:
+    """For machines."""
+    return {
+        "observed": int(counted.pairs.symbol_counts.sum()),
+        "symbols": counted.pairs.n_symbols,
+        "pairs": {str(lag): n for lag, n in counted.n_pairs.items()},
+        **({} if counted.n_triples is None else {"triples": counted.n_triples}),
+    }
 
 
-def _print(
-    json: bool, output: Path, pairs: Any, triples: Any = None, n_sequences: int | None = None
-) -> None:
-    """What was counted, or added; ``pairs`` are counts, or sums that are not a value yet."""
-    summary: dict[str, Any] = {} if n_sequences is None else {"sequences": n_sequences}
-    if pairs is not None:
-        n_pairs = pairs.n_pairs
-        if callable(n_pairs):
-            n_pairs = {lag: int(pairs.n_pairs(lag)) for lag in pairs.lags}
-        summary |= {
-            "observed": int(pairs.symbol_counts.sum()),
-            "symbols": len(pairs.symbol_counts),
-            "pairs": {str(lag): n for lag, n in n_pairs.items()},
-        }
-    if triples is not None:
-        summary |= {"symbols": triples.n_symbols, "triples": int(triples.n_triples)}
+def _print(json: bool, output: Path, summary: dict[str, Any]) -> None:
     words = {"observed": "observations", "symbols": "symbols", "sequences": "sequences"}
-    parts = [
-        ", ".join(f"{summary[name]:,} {word}" for name, word in words.items() if name in summary)
-    ]
+    text = ", ".join(f"{summary[name]:,} {word}" for name, word in words.items() if name in summary)
     if "pairs" in summary:
         lags = ", ".join(f"{n:,} at lag {lag}" for lag, n in summary["pairs"].items())
-        parts.append(f"pairs: {lags}")
+        text += f"; pairs: {lags}"
     if "triples" in summary:
-        parts.append(f"triples: {summary['triples']:,}")
-    print_result(json, summary, [f"{output}: {'; '.join(parts)}"])
+        text += f"; triples: {summary['triples']:,}"
+    print_result(json, summary, [f"{output}: {text}"])

@@ -187,7 +187,7 @@ def compare(model: HTMM, documents: Documents, truth: HMM, states: Ints) -> Comp
 
     from cohmm.datasets.demo_topics import SUBJECTS
     from cohmm.model.matching import match_rows, total_variation
-    from cohmm.topics.runs import count_runs
+    from cohmm.topics.overview import count_runs
 
     k, words = truth.n_components, truth.vocabulary or ()
     place = {word: code for code, word in enumerate(words)}
@@ -242,7 +242,7 @@ def show(
     """One screen of at most 24 lines."""
     from rich.text import Text
 
-    from cohmm.topics.coloured_runs import coloured, colours_of, runs_of
+    from cohmm.topics.rich_text import coloured, colours_of, runs_of
 
     console = screen()
     width, k = min(console.width, MAX_WIDTH), len(comparison.subjects)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cohmm.data.readers.document_files import Trace
     from cohmm.data.sequences import Sequences
     from cohmm.distributed import Partitions
-    from cohmm.evidence.pairs import Cooccurrence
+    from cohmm.evidence.cooccurrence import Cooccurrence
     from cohmm.kernels.types import Ints
     from cohmm.model.hmm import HMM
 
@@ -85,7 +85,7 @@ def is_ours(path: str) -> bool:
 
 def load_counts(paths: Sequence[str], lags: tuple[int, ...] | None = None) -> Cooccurrence:
     """The sum of saved counts, at some of their lags."""
-    from cohmm.evidence.pairs import Cooccurrence
+    from cohmm.evidence.cooccurrence import Cooccurrence
 
     counts: Cooccurrence = sum(map(Cooccurrence.load, paths[1:]), Cooccurrence.load(paths[0]))
     if lags is None:

@@ -141,7 +141,7 @@ def values_of(
 ) -> list[Any] | None:
     """The column of dates or classes that ``--by`` names, one value per document."""
     from cohmm.data.readers.value_columns import values_at
-    from cohmm.topics.over import groups_of
+    from cohmm.topics.over_time import groups_of
 
     if by is None or documents is None:
         return None

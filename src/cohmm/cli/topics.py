@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from cohmm.estimators.htmm import HTMM
-    from cohmm.topics.over import TopicsOver
+    from cohmm.topics.over_time import TopicsOver
     from cohmm.topics.overview import Overview
 
 MAX_TOPICS = 20  # in the table
@@ -108,7 +108,7 @@ def topics(
     with working(threads), cluster(workers, scheduler) as client, notices():
         from cohmm.data.text import read_documents
         from cohmm.estimators.htmm import HTMM
-        from cohmm.topics.overview import MOST_DECODED, Overview
+        from cohmm.topics.overview import MAX_DECODED, Overview
 
         far = client is not None or memory is not None
         check_by(by, period, inputs, far)
@@ -119,7 +119,7 @@ def topics(
         with learning() as callback:
             model = HTMM(**estimator, **words).fit(documents, callback=callback)
         seconds = time.perf_counter() - began
-        overview = Overview.of(model.fit_, model.chain, documents)
+        overview = Overview.of(model.fit_.as_chain(model.chain), documents)
         over = None if values is None else model.over(documents, by=values, period=period)
         if output is not None:
             model.save(output, counts=save_counts)
@@ -129,7 +129,7 @@ def topics(
         if report is not None:
             model.report(
                 report,
-                documents.select(documents.some(MOST_DECODED)) if far else documents,
+                documents.select(documents.some(MAX_DECODED)) if far else documents,
                 title=None if output is None else output.stem,
                 texts=None if far else texts_again(inputs, **place),
                 command=command_line(),
@@ -156,7 +156,7 @@ def _shares(model: HTMM, data: Any) -> tuple[Iterator[Any], Any]:
     import pyarrow as pa
 
     from cohmm.distributed import Partitions
-    from cohmm.topics.partitioned_inference import SHARES, row_shares, shares_table
+    from cohmm.topics.export import SHARES, row_shares, shares_table
 
     def in_memory() -> Iterator[Any]:
         for first in range(0, len(data), SHARES_AT_A_TIME):
@@ -171,7 +171,7 @@ def _shares(model: HTMM, data: Any) -> tuple[Iterator[Any], Any]:
 
     tables = in_memory()
     if isinstance(data, Partitions):
-        tables = data.tables(partial(row_shares, model._chains(), model._reading()), SHARES)
+        tables = data.tables(partial(row_shares, model._model(), model._reading()), SHARES)
     return numbered(tables), SHARES.insert(0, pa.field("document", pa.int64()))
 
 

@@ -14,11 +14,10 @@ from cohmm.data.sequences import Sequences, Unseen
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.fit_summary import FitSummary
 from cohmm.diagnose.standard_errors import standard_errors
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import pair_counts
-from cohmm.evidence.pairs import Cooccurrence
-from cohmm.evidence.totals import Total
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.fitted import FittedHMM, as_fitted_hmm
+from cohmm.learn.fitted import as_fitted_hmm
 from cohmm.model.hmm import HMM
 from cohmm.report.labels import Labels, checked_labels
 from cohmm.report.prepare import (
@@ -43,7 +42,7 @@ NO_DATA = "this model has no data with it; give the sequences that it was learne
 
 
 def report_hmm(
-    model: HMM | FittedHMM,
+    model: Any,
     data: Any,
     path: str | os.PathLike[str],
     *,
@@ -80,7 +79,7 @@ def report_hmm(
 
 
 def hmm_material(
-    model: HMM | FittedHMM,
+    model: Any,
     data: Any,
     lengths: Any = None,
     n_texts: int = N_TEXTS,
@@ -88,7 +87,7 @@ def hmm_material(
 ) -> Material:
     """Read sequences by an `HMM`; see `report_hmm`."""
     estimator = as_fitted_hmm(model)
-    hmm: HMM = model if estimator is None else estimator.model_  # type: ignore[assignment]
+    hmm: HMM = model if estimator is None else estimator.model_
     unseen: Unseen = "error" if getattr(estimator, "unseen", "error") == "error" else "missing"
     if not hasattr(estimator, "fit_"):  # a model whose parameters were set by hand
         estimator = None
@@ -142,7 +141,7 @@ def _about(seen: SequenceSummary, n_symbols: int) -> list[Item]:
     ]
 
 
-def _learning(model: FittedHMM | None) -> list[Item]:
+def _learning(model: Any) -> list[Item]:
     if model is None:
         return []
     stopped = "the stop rule was met" if model.fit_.converged else "all passes were used"
@@ -153,7 +152,7 @@ def _learning(model: FittedHMM | None) -> list[Item]:
     ]
 
 
-def _traces(model: FittedHMM | None) -> tuple[Trace, ...]:
+def _traces(model: Any) -> tuple[Trace, ...]:
     if model is None:
         return ()
     steps = []
@@ -165,7 +164,7 @@ def _traces(model: FittedHMM | None) -> tuple[Trace, ...]:
 
 
 def _diagnosis(
-    hmm: HMM, estimator: FittedHMM | None, data: Sequences | None, counts: Cooccurrence | None
+    hmm: HMM, estimator: Any, data: Sequences | None, counts: Cooccurrence | None
 ) -> Diagnosis:
     """Of an estimator, or of a model set by hand, with its data and the pairs of that.
 
@@ -183,9 +182,7 @@ def _diagnosis(
         return replace(alone, missing=(*alone.missing, f"what these sequences show: {error}"))
 
 
-def _trust(
-    diagnosis: Diagnosis, hmm: HMM, estimator: FittedHMM | None, data: Sequences | None
-) -> Trust:
+def _trust(diagnosis: Diagnosis, hmm: HMM, estimator: Any, data: Sequences | None) -> Trust:
     """The diagnosis, and intervals: by what the fit has kept, or by the data."""
     condition = ""
     try:
@@ -221,13 +218,33 @@ class Piece(NamedTuple):
     """Those of the piece, with a margin on both sides where the sequence goes on."""
 
 
+class _PairSum:
+    """A sum in which counts are added to others of about their size.
+
+    Adding each batch to one large sparse sum would copy that sum as often as there are batches.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[int, Cooccurrence]] = []
+
+    def add(self, part: Cooccurrence) -> None:
+        n = 1
+        while self._parts and self._parts[-1][0] == n:
+            part = self._parts.pop()[1] + part
+            n *= 2
+        self._parts.append((n, part))
+
+    def sum(self) -> Cooccurrence:
+        return sum((part for _, part in self._parts[-2::-1]), self._parts[-1][1])
+
+
 class SequenceSummary:
     """Sums over batches of sequences, and pieces that are drawn from them."""
 
     def __init__(self, hmm: HMM, n_texts: int, count: bool) -> None:
         self._hmm = hmm
         self._draw = Draw(n_texts)
-        self._pairs: Total[Cooccurrence] | None = Total() if count else None
+        self._pairs = _PairSum() if count else None
         self._kept: list[Sequences] = []
         self.pieces: dict[int, Piece] = {}
         self.n_sequences = self.n_observations = self.n_missing = 0
