@@ -100,7 +100,9 @@ def count(
     _print(json, output, {"sequences": counted.n_sequences, **_summary(counted)})
 
 
-def _on_workers(data: Partitions, lags: tuple[int, ...], characters: bool, triples: bool) -> Counted:
+def _on_workers(
+    data: Partitions, lags: tuple[int, ...], characters: bool, triples: bool
+) -> Counted:
     from cohmm.evidence.count_files import Counted
     from cohmm.evidence.counting import count_pairs
     from cohmm.evidence.windows import count_triples
