@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cohmm.evidence.triples import Triples, count_triples
     from cohmm.evidence.windows import Windows, count_windows
     from cohmm.kernels.threads import threads
-    from cohmm.learn.run import EvidenceWarning
+    from cohmm.learn.learner import EvidenceWarning
     from cohmm.model.hmm import HMM, ImpossibleObservation
     from cohmm.storage import StorageError
 
@@ -64,7 +64,7 @@ _HOMES = {
     "cohmm.evidence.triples": ("Triples", "count_triples"),
     "cohmm.evidence.windows": ("Windows", "count_windows"),
     "cohmm.kernels.threads": ("threads",),
-    "cohmm.learn.run": ("EvidenceWarning",),
+    "cohmm.learn.learner": ("EvidenceWarning",),
     "cohmm.model.hmm": ("HMM", "ImpossibleObservation"),
     "cohmm.storage": ("StorageError",),
 }

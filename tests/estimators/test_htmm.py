@@ -16,7 +16,7 @@ import cohmm
 from cohmm import HTMM, Documents, StorageError, TextWarning, read_documents, storage, threads
 from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
 from cohmm.evidence.document_pairs import count_documents
-from cohmm.learn.run import EvidenceWarning
+from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.report.prepare import model_key

@@ -23,7 +23,7 @@ from cohmm.kernels.nearest import move_centres, two_nearest
 from cohmm.kernels.simplex import nearest_by_divergence, nearest_by_squares
 from cohmm.kernels.sparse_pass import sparse_pass, sparse_times, table
 from cohmm.kernels.triple_pass import triple_pass
-from cohmm.learn.triples.triple_law import Products
+from cohmm.learn.windows.window_law import Products
 
 K = 21  # whole vectors of any level, and some more
 SINGLE = ("sparse_pass", "sparse_times", "log_fit")  # sums are float32

@@ -16,7 +16,7 @@ import numpy as np
 from cohmm.data.sequence_parts import SequenceParts
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
+from cohmm.learn.learner import prevalence_of
 from cohmm.model.hmm import HMM
 
 BLOCK = 8  # symbols

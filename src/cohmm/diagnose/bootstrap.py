@@ -21,7 +21,7 @@ from cohmm.data.values import shown
 from cohmm.diagnose.standard_errors import TABLES, Interval, Tables, check_level, errors_frame
 from cohmm.kernels.threads import n_threads, submit, threads
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
+from cohmm.learn.learner import prevalence_of
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import HMMTable
 from cohmm.model.sampling import generator

@@ -6,7 +6,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from cohmm.diagnose.advice import amount
-from cohmm.learn.pairs.pair_evidence import MOST_STATES
+from cohmm.learn.pairs.pair_evidence import MAX_STATES
 
 if TYPE_CHECKING:
     from cohmm.diagnose.diagnosis import Diagnosis
@@ -74,7 +74,7 @@ def _shown(given: Diagnosis) -> str:
     best = given.suggested_states
     plural = "s" if len(given.suggested_lags) > 1 else ""
     if given.kind == "topic":
-        least = "at least " if best == MOST_STATES else ""
+        least = "at least " if best == MAX_STATES else ""
         return f"{least}{best} stand out from the noise of the pairs"
     return f"{each}; suggested: {_many(best or 1, given.kind)}, lag{plural} {lags}"
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from cohmm.diagnose.blocks import Blocks
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
+from cohmm.learn.learner import prevalence_of
 from cohmm.model.hmm import HMM
 
 AT_ONCE = 2**22  # numbers in the scores of the blocks that are looked at together

@@ -15,12 +15,11 @@ from cohmm.diagnose.standard_errors import Held, StandardErrors, sequence_errors
 from cohmm.diagnose.triple_errors import triple_errors
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Ints
-from cohmm.learn.fit import Fit
-from cohmm.learn.known import Known
-from cohmm.learn.pairs.pair_fit import PairFit
+from cohmm.learn.constraints import ALL, Known, tables
+from cohmm.learn.learner import Fit
+from cohmm.learn.pairs.pair_evidence import PairFit
 from cohmm.learn.pairs.volume import Volume, volume_term
-from cohmm.learn.sequences.em_step import ALL, tables
-from cohmm.learn.sequences.labels import Labels
+from cohmm.learn.sequences.likelihood import Labels
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.hmm import HMM
 

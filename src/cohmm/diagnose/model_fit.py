@@ -26,7 +26,7 @@ from cohmm.diagnose.residual_cells import Cell, surprising_cells
 from cohmm.diagnose.triple_tangent import orthonormal_tangent, triple_cube
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
+from cohmm.learn.learner import prevalence_of
 from cohmm.learn.options import check_whole
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator

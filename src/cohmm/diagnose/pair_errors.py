@@ -29,7 +29,7 @@ from cohmm.diagnose.uncertain import Uncertain, from_information
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
+from cohmm.learn.learner import prevalence_of
 from cohmm.learn.pairs.volume import Volume
 from cohmm.model.hmm import HMM
 

@@ -22,8 +22,8 @@ from scipy import sparse
 
 from cohmm.diagnose.information import entries
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
-from cohmm.learn.pairs.pair_slopes import PairSlopes, fundamental
+from cohmm.learn.learner import prevalence_of
+from cohmm.learn.pairs.pair_law import PairJacobian, fundamental
 from cohmm.model.hmm import HMM
 
 SMALLEST = 1e-12
@@ -64,7 +64,7 @@ def pair_information(
     """
     scale = np.sqrt(np.maximum(entries(model), SMALLEST))
     lags = {lag: weight for lag, weight in weights.items() if weight > 0}
-    laws = {lag: PairSlopes.of(model, lag) for lag in lags}
+    laws = {lag: PairJacobian.of(model, lag) for lag in lags}
     curvature = sum(lags[lag] * law.curvature() for lag, law in laws.items())
     slope = np.zeros(len(scale))
     if omega is not None:
@@ -105,7 +105,7 @@ def _centred(model: HMM, matrix: Floats) -> Floats:
     return np.asarray((full + full.T) / 2)
 
 
-def _overlaps(model: HMM, law: PairSlopes) -> Floats:
+def _overlaps(model: HMM, law: PairJacobian) -> Floats:
     """G1 + G1' + G2 + G2', (P, P)."""
     m = model.emissionprob.T
     n, k = m.shape
@@ -131,7 +131,7 @@ def _overlaps(model: HMM, law: PairSlopes) -> Floats:
     return np.asarray(total + total.T)
 
 
-def _drawn(model: HMM, laws: Mapping[int, PairSlopes]) -> dict[int, Any]:
+def _drawn(model: HMM, laws: Mapping[int, PairJacobian]) -> dict[int, Any]:
     """How often each pair is in each block that the model draws, by lag: (blocks, N N), sparse."""
     places = np.unique(np.add.outer([0, *laws], np.arange(BLOCK)))  # of a block, those in pairs
     windows = _blocks(model, places) if len(places) <= places[-1] else _pieces(model, len(places))

@@ -11,11 +11,10 @@ from cohmm.diagnose.bootstrap import Refit
 from cohmm.diagnose.kept import Kept
 from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.types import Floats
-from cohmm.learn.known import Known
-from cohmm.learn.recipe import pairwise
-from cohmm.learn.sequences.em_step import ALL
+from cohmm.learn.constraints import ALL, Known
+from cohmm.learn.pairwise import pairwise
+from cohmm.learn.refinement import refine_triples
 from cohmm.learn.sequences.refine import refine
-from cohmm.learn.triples.refine_triples import refine_triples
 from cohmm.model.hmm import HMM
 
 PASSES = 40  # from so near, more change nothing that counts

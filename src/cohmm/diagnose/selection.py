@@ -25,11 +25,11 @@ from cohmm.diagnose.held_out import Groups, grouped
 from cohmm.evidence.counting import as_lags, pair_counts
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
+from cohmm.learn.learner import prevalence_of
 from cohmm.learn.options import check_whole, is_whole
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.pair_evidence import PairEvidence, n_in_pairs
-from cohmm.learn.recipe import PairwiseFit, pairwise
+from cohmm.learn.pairwise import PairwiseFit, pairwise
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import frame
 from cohmm.model.matching import match_rows, total_variation

@@ -8,7 +8,7 @@ import numpy as np
 
 from cohmm.diagnose.zeros_in_noise import FACTOR, zeros_in_noise
 from cohmm.kernels.types import Floats
-from cohmm.learn.finish import prevalence_of
+from cohmm.learn.learner import prevalence_of
 from cohmm.learn.pairs.spectrum import Spectrum
 from cohmm.model.hmm import HMM
 

@@ -27,7 +27,7 @@ from cohmm.diagnose.standard_errors import (
 from cohmm.diagnose.uncertain import Uncertain, from_information
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
+from cohmm.learn.learner import prevalence_of
 from cohmm.model.hmm import HMM
 
 WIDTH = 3

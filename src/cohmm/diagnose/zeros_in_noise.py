@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.kernels.types import Floats
-from cohmm.learn.finish import prevalence_of
+from cohmm.learn.learner import prevalence_of
 from cohmm.model.hmm import HMM
 
 FACTOR = 4.0

@@ -23,7 +23,7 @@ from cohmm.distributed.partitions import Partitions
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats
-from cohmm.learn.fit import Callback, print_progress
+from cohmm.learn.learner import Callback, print_progress
 from cohmm.learn.options import check_choice, check_decay
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.htmm_fit import HTMMFit

@@ -11,7 +11,7 @@ from cohmm.data.documents import Documents
 from cohmm.data.sequences import Unseen
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats
-from cohmm.learn.fit import Fit
+from cohmm.learn.learner import Fit
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.model.hmm import HMM
 

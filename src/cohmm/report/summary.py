@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.learn.fit import Progress
+from cohmm.learn.learner import Progress
 from cohmm.learn.pairs.pair_evidence import Combine, PairEvidence
 from cohmm.report.values import Item, Trace
 from cohmm.version import __version__

@@ -11,7 +11,7 @@ import numpy as np
 from cohmm import storage
 from cohmm.evidence.pairs import Cooccurrence, checked_lag
 from cohmm.kernels.types import Floats
-from cohmm.learn.fit import Progress
+from cohmm.learn.learner import Progress
 from cohmm.learn.topics.htmm_fit import HTMMFit
 
 KIND = "topic model"

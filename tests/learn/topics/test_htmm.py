@@ -18,7 +18,7 @@ from cohmm.datasets.synthetic_topics import (
     sample_htmm,
 )
 from cohmm.evidence.document_pairs import count_documents
-from cohmm.learn.run import EvidenceWarning
+from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.topics import clusters, k_means
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.htmm_fit import HTMMFit

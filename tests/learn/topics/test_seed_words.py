@@ -11,7 +11,7 @@ from scipy import sparse
 from cohmm import HTMM, Documents
 from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic_topics import sample_documents
-from cohmm.learn.run import EvidenceWarning
+from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.topics.k_means import k_means
 from cohmm.learn.topics.seed_words import HOLD, Seeds, checked_seeds, seed_pairs
 

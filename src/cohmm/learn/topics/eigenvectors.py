@@ -16,7 +16,7 @@ import numpy as np
 
 from cohmm.kernels.sparse_pass import table_width
 from cohmm.kernels.types import Floats
-from cohmm.learn.sparse_rows import SparseRows
+from cohmm.learn.pairs.pair_law import SparseRows
 
 SPARE = 8  # dimensions beyond those wanted, at least: the filter parts them from the rest
 MOST_GROWTH = 1e7  # of the largest eigenvector in a round: products are rounded to 6e-8

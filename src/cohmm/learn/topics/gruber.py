@@ -12,8 +12,7 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.kernels.types import Floats
-from cohmm.learn.fit import Callback
-from cohmm.learn.run import Record, learner
+from cohmm.learn.learner import Callback, Record, learner
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.sticky_em import (
     SMOOTHING,

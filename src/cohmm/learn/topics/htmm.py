@@ -25,10 +25,9 @@ from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.learn.fit import Callback
+from cohmm.learn.learner import Callback, Record, learner
 from cohmm.learn.options import check_states, check_whole
 from cohmm.learn.pairs.pair_evidence import States
-from cohmm.learn.run import Record, learner
 from cohmm.learn.topics.chain_choice import unread_by, with_chain_of, with_chain_that_suits
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.pair_topics import topics_of_pairs

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cohmm.kernels.types import Floats
-from cohmm.learn.fit import Progress
+from cohmm.learn.learner import Progress
 from cohmm.learn.topics.sticky_em import Topics, checked_switch
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.learn.topics.topic_labels import TopicLabels, checked_topic_labels

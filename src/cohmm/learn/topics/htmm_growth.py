@@ -27,8 +27,7 @@ from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.fit import Callback
-from cohmm.learn.run import Record
+from cohmm.learn.learner import Callback, Record
 from cohmm.learn.topics.chain_choice import with_chain_that_suits
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.htmm_fit import HTMMFit

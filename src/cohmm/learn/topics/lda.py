@@ -14,9 +14,8 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.kernels.types import Floats
-from cohmm.learn.fit import Callback
+from cohmm.learn.learner import Callback, Record, learner
 from cohmm.learn.options import check_choice, is_whole
-from cohmm.learn.run import Record, learner
 from cohmm.learn.topics.topic_fit import TopicFit, term_counts, topic_fit
 
 Engine = Literal["tomotopy", "gensim", "sklearn"]

@@ -17,7 +17,7 @@ from scipy import sparse
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import codes_in
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.run import warn
+from cohmm.learn.learner import warn
 from cohmm.learn.topics.topic_labels import TopicLabels, checked_topic_labels
 
 SeedWords = Mapping[str, Sequence[str]] | Sequence[Sequence[str]]

@@ -10,9 +10,8 @@ from scipy import sparse
 
 from cohmm.data.documents import Documents
 from cohmm.kernels.types import Floats
-from cohmm.learn.fit import Progress
+from cohmm.learn.learner import Progress, warn
 from cohmm.learn.options import is_whole
-from cohmm.learn.run import warn
 
 SUMS_TO_ONE = 1e-8
 PRIOR_BY_TOPIC = 0.1
