@@ -34,12 +34,13 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from cohmm import HTMM, Documents, read_documents
-from cohmm.datasets.corpora import octis, reuters21578, reuters_documents, wikipedia
+from cohmm.datasets.corpora import reuters21578, reuters_documents
 from cohmm.datasets.synthetic_topics import sample_htmm
 from cohmm.learn.topics.bertopic import bertopic, embed
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.compare import BY_RELEVANCE, MEASURES, Judged
 from measure import peak_memory
+from text_corpora import octis, wikipedia
 
 SOME = 4000  # documents of Reuters and of Wikipedia: a language model takes its time
 PART = 1000  # texts embedded at a time, each written down

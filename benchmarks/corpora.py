@@ -25,13 +25,11 @@ from pathlib import Path
 import numpy as np
 
 from cohmm import Documents, read_documents, threads
-from cohmm.datasets.corpora import cachopo, sotu
-from cohmm.datasets.octis import octis
-from cohmm.datasets.reuters import reuters_documents
+from cohmm.datasets.corpora import cachopo, reuters_documents, sotu
 from cohmm.datasets.synthetic_topics import sample_htmm
-from cohmm.datasets.wikipedia import wikipedia
 from cohmm.topics.compare import HELD_OUT, MEASURES, RIVALS, Judged, part
 from cohmm.topics.stability import mean_variation
+from text_corpora import octis, wikipedia
 
 MODELS = ("htmm", "lda-tomotopy")
 BETTER = {"coherence": 1, "npmi": 1, "diversity": 1, "perplexity": -1}

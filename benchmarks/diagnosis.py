@@ -19,9 +19,9 @@ from collections.abc import Callable
 from typing import Any
 
 from cohmm import HTMM, PairwiseHMM, Sequences, threads
+from cohmm.datasets.corpora import reuters_documents
 from cohmm.datasets.data_files import MissingData
 from cohmm.datasets.public_sequences import brown, msnbc
-from cohmm.datasets.reuters import reuters_documents
 from cohmm.diagnose import Diagnosis
 
 

@@ -23,12 +23,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm import Documents, read_documents
-from cohmm.datasets.corpora import cachopo, octis
-from cohmm.datasets.corpus import Corpus
+from cohmm.datasets.corpora import cachopo
+from cohmm.datasets.data_files import Corpus
 from cohmm.datasets.synthetic_topics import sample_htmm
 from cohmm.topics.compare import RIVALS
 from cohmm.topics.document_chains import Chains
 from cohmm.topics.labels import label_scores
+from text_corpora import octis
 
 MODELS = ["htmm", "lda-tomotopy", "plsa"]
 COLUMNS = {"accuracy": "accuracy", "purity": "purity", "nmi": "NMI"}

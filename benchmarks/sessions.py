@@ -28,7 +28,7 @@ from hmmlearn.hmm import CategoricalHMM
 from cohmm import HMM, PairwiseHMM, Sequences, threads
 from cohmm.datasets.data_files import MissingData
 from cohmm.datasets.public_sequences import msnbc
-from cohmm.datasets.synthetic_sessions import random_sessions
+from cohmm.datasets.synthetic import random_sessions
 from cohmm.learn import baum_welch
 from cohmm.learn.sequences.baum_welch import PseudoCounts
 

@@ -31,8 +31,8 @@ import numpy as np
 from scipy import sparse
 
 from cohmm import Cooccurrence, PairwiseHMM
+from cohmm.datasets.corpora import reuters_documents
 from cohmm.datasets.data_files import MissingData
-from cohmm.datasets.reuters import reuters_documents
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.kernels import sparse_pass
 from cohmm.kernels.threads import run, threads

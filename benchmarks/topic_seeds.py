@@ -18,8 +18,8 @@ from itertools import combinations
 import numpy as np
 
 from cohmm import HTMM, Documents
+from cohmm.datasets.corpora import reuters_documents
 from cohmm.datasets.demo_topics import demo_model
-from cohmm.datasets.reuters import reuters_documents
 from cohmm.datasets.synthetic_topics import sample_documents
 
 REUTERS = {

@@ -19,7 +19,7 @@ import numpy as np
 
 from cohmm import PairwiseHMM
 from cohmm.datasets.corpora import MissingData, dna
-from cohmm.datasets.genomes import Gene, Genome
+from cohmm.datasets.public_sequences import Gene, Genome
 from cohmm.plots import STYLE
 
 parser = argparse.ArgumentParser(description="Genes in a genome, with none to learn from.")

@@ -18,7 +18,7 @@ import numpy as np
 
 from cohmm import HTMM, read_documents
 from cohmm.datasets.corpora import MissingData, reuters21578
-from cohmm.datasets.corpus import Corpus
+from cohmm.datasets.data_files import Corpus
 from cohmm.datasets.demo_topics import SUBJECTS, demo_model
 from cohmm.datasets.synthetic_topics import sample_documents
 from cohmm.plots import STYLE

@@ -19,8 +19,13 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from cohmm import Documents, read_documents
-from cohmm.datasets.corpora import MissingData, cachopo, paper_article, reuters_documents
-from cohmm.datasets.reuters import REUTERS
+from cohmm.datasets.corpora import (
+    REUTERS,
+    MissingData,
+    cachopo,
+    paper_article,
+    reuters_documents,
+)
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.storage import replacing
 from cohmm.topics.coloured_runs import Run, coloured, colours_of, runs_of

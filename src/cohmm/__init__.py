@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cohmm.data.documents import Documents
+    from cohmm.data.read_sequences import read_sequences
     from cohmm.data.sequences import Sequences
     from cohmm.data.text import TextWarning, read_documents
     from cohmm.diagnose.selection import select
@@ -47,12 +48,14 @@ __all__ = [
     "count_triples",
     "count_windows",
     "read_documents",
+    "read_sequences",
     "select",
     "threads",
 ]
 
 _HOMES = {
     "cohmm.data.documents": ("Documents",),
+    "cohmm.data.read_sequences": ("read_sequences",),
     "cohmm.data.sequences": ("Sequences",),
     "cohmm.data.text": ("TextWarning", "read_documents"),
     "cohmm.diagnose.selection": ("select",),

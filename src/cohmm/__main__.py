@@ -37,8 +37,8 @@ def _end(number: int, frame: object) -> None:
     An exception would do the same, but libraries that are being imported or compiled may
     swallow it, or turn it into another.
     """
-    if "cohmm.output" in sys.modules:
-        sys.modules["cohmm.output"].abandon()
+    if "cohmm.atomic_write" in sys.modules:
+        sys.modules["cohmm.atomic_write"].abandon()
     if os.isatty(2):
         os.write(2, b"\r\x1b[K\x1b[?25h")  # a progress bar goes, and the cursor is back
     os.write(2, b"cohmm: interrupted\n")

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cohmm.kernels.chain import Blocks, Borders, Filtered, Paths, Scaling, Smoothed, Tables
+from cohmm.kernels.recursions import Blocks, Borders, Filtered, Paths, Scaling, Smoothed, Tables
 
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]

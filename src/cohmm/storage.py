@@ -18,8 +18,8 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from cohmm.output import StorageError as StorageError
-from cohmm.output import replacing as replacing
+from cohmm.atomic_write import StorageError as StorageError
+from cohmm.atomic_write import replacing as replacing
 
 FORMAT = 1
 _ZIP = b"PK\x03\x04"

@@ -8,7 +8,7 @@ import pytest
 
 from cohmm import HMM
 from cohmm.cli import model_files
-from cohmm.data import files
+from cohmm.data import read_sequences
 from tests.cli.conftest import TEXT
 
 SAMPLE = ["sample", "m.cohmm", "-n", "6", "--sequences", "3", "--seed", "0"]
@@ -46,8 +46,8 @@ def test_the_two_algorithms_differ_where_they_should(run, folder):
 
 def test_batches_make_no_difference(run, monkeypatch):
     whole = run("decode", "m.cohmm", "d.txt").stdout
-    read = files.read_files
-    monkeypatch.setattr(files, "read_files", lambda *a, **k: read(*a, **k, batch_size=1))
+    read = read_sequences.read_files
+    monkeypatch.setattr(read_sequences, "read_files", lambda *a, **k: read(*a, **k, batch_size=1))
     assert run("decode", "m.cohmm", "d.txt").stdout == whole
 
 

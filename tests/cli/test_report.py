@@ -8,7 +8,7 @@ import pytest
 
 from cohmm import HTMM, EvidenceWarning, TextWarning, count_pairs
 from cohmm.cli.report import report
-from cohmm.data import files
+from cohmm.data import read_sequences
 from cohmm.report.prepare import N_TEXTS, model_key
 
 TEXTS = ["The sun and the rain", "rain, snow and rain", "Sun! Snow?", "the"] * 5
@@ -45,8 +45,8 @@ def test_a_report_about_an_hmm(run, folder):
 def test_batches_make_no_difference(run, folder, monkeypatch):
     run("report", "m.cohmm", "d.txt", "--documents", "2", "-o", "r.html")
     whole = (folder / "r.html").read_text()
-    read = files.read_files
-    monkeypatch.setattr(files, "read_files", lambda *a, **k: read(*a, **k, batch_size=1))
+    read = read_sequences.read_files
+    monkeypatch.setattr(read_sequences, "read_files", lambda *a, **k: read(*a, **k, batch_size=1))
     run("report", "m.cohmm", "d.txt", "--documents", "2", "-o", "r.html")
     assert (folder / "r.html").read_text() == whole
 

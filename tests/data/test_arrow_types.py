@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cohmm import Sequences
-from cohmm.data.files import Layout, read_files
+from cohmm.data.read_sequences import Layout, read_files
 from tests.arrow_types import COLUMNS
 
 ROLES = (

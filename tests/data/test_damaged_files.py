@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cohmm import read_documents
-from cohmm.data.files import Layout, read_files
+from cohmm.data.read_sequences import Layout, read_files
 from cohmm.data.readers import delimited
 from cohmm.data.readers.source import find_sources
 from cohmm.evidence.file_counts import count_files

@@ -35,8 +35,8 @@ def test_what_there_is():
     assert SOME.words(-3) == []
     assert list(SOME) == [["rain", "sun", "sun"], [], ["snow"], ["sun", "rain"]]
     assert repr(SOME) == "Documents(4 documents, 1 empty, 6 words, 3 distinct)"
-    assert SOME.place_of(1) == "document 1 (b)"
-    assert documents_of([[0]]).place_of(0) == "document 0"
+    assert SOME.name_of(1) == "document 1 (b)"
+    assert documents_of([[0]]).name_of(0) == "document 0"
     with pytest.raises(IndexError, match="there is no document 4: there are 4"):
         SOME.words(4)
 

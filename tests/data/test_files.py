@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cohmm import HMM, ImpossibleObservation, Sequences, count_pairs, count_triples, threads
-from cohmm.data.files import Layout, n_bytes, read_files
+from cohmm.data.read_sequences import Layout, n_bytes, read_files
 from cohmm.data.readers import delimited, plain_text
 from cohmm.data.readers.codes import Labels
 from cohmm.data.readers.reading import read_pieces

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cohmm import read_documents
-from cohmm.data.files import Layout, read_files
+from cohmm.data.read_sequences import Layout, read_files
 from cohmm.data.readers import plain_text
 from cohmm.data.readers.codes import LONGEST
 from cohmm.evidence.file_counts import count_files

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohmm.data.files import Layout, read_files
+from cohmm.data.read_sequences import Layout, read_files
 from cohmm.data.readers.cells import by_appearance, in_parts
 from cohmm.data.readers.parquet import read_parquet, read_parquet_rows, read_values
 from cohmm.data.readers.source import find_sources

@@ -144,8 +144,8 @@ def test_real_text_as_scikit_learn_has_it(reuters_texts, options):
 
 @pytest.fixture(scope="module")
 def reuters_texts():
+    from cohmm.datasets.corpora import reuters21578
     from cohmm.datasets.data_files import MissingData
-    from cohmm.datasets.reuters import reuters21578
 
     try:
         return reuters21578("test").texts

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from cohmm.data.text import read_documents
-from cohmm.datasets import corpora, genomes, reuters
+from cohmm.datasets import corpora
 from cohmm.datasets import data_files as files
 from cohmm.datasets import public_sequences as sequences
 from cohmm.datasets.corpora import (
@@ -26,13 +26,13 @@ from cohmm.datasets.corpora import (
     dna,
     msnbc,
     paper_article,
+    parse,
     reuters21578,
     reuters_documents,
     sotu,
 )
 from cohmm.datasets.data_files import DataFile
-from cohmm.datasets.genomes import Genome
-from cohmm.datasets.reuters import parse
+from cohmm.datasets.public_sequences import Genome
 
 SGML = """<!DOCTYPE lewis SYSTEM "lewis.dtd">
 <REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" CGISPLIT="TRAINING-SET" OLDID="5" NEWID="1">
@@ -326,7 +326,7 @@ def test_data_that_is_nowhere_says_how_to_get_it(folder, monkeypatch):
     message = str(caught.value)
     assert f"COHMM_DATA (now {folder}) to a folder that has it" in message
     assert str(files.cache_folder()) in message
-    assert f"download=True to fetch {reuters.REUTERS.address}" in message
+    assert f"download=True to fetch {corpora.REUTERS.address}" in message
     assert isinstance(caught.value, ValueError)
     monkeypatch.delenv("COHMM_DATA")
     with pytest.raises(MissingData, match="COHMM_DATA to a folder"):
@@ -374,7 +374,7 @@ def server(tmp_path):
 def test_a_download_is_only_made_when_asked_for_and_kept(folder, server, monkeypatch):
     root, address = server
     pack(root / "r.tar.gz", {"reut2-000.sgm": SGML.encode("latin-1")})
-    monkeypatch.setattr(reuters, "REUTERS", replace(reuters.REUTERS, address=address + "r.tar.gz"))
+    monkeypatch.setattr(corpora, "REUTERS", replace(corpora.REUTERS, address=address + "r.tar.gz"))
     with pytest.raises(MissingData):
         reuters21578()
     assert len(reuters21578(download=True)) == 3
@@ -397,8 +397,8 @@ def test_a_download_is_what_it_should_be(folder, server):
 
 
 def test_addresses_are_public_and_secure():
-    known = [reuters.REUTERS, corpora.SOTU, sequences.BROWN, sequences.MSNBC]
-    known += genomes.FILES.values()
+    known = [corpora.REUTERS, corpora.SOTU, sequences.BROWN, sequences.MSNBC]
+    known += sequences.GENOMES.values()
     assert all(file.address.startswith("https://") for file in known)
     assert corpora.MIRROR.startswith("https://")
 
@@ -446,7 +446,7 @@ def test_reuters_as_it_is_evaluated():
     assert documents.n_words == 1_452_162
     assert documents.n_symbols == 12_776
     assert (documents.lengths > 0).all()
-    assert documents.place_of(0) == "document 0 (NEWID 1)"
+    assert documents.name_of(0) == "document 0 (NEWID 1)"
     assert "reuter" not in documents.vocabulary
 
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from cohmm import HTMM, PairwiseHMM, Sequences, count_pairs, count_triples
-from cohmm.data.elsewhere import Failed, add, add_all, watching
 from cohmm.data.joined_on_disk import joined_on_disk
 from cohmm.data.mapped_arrays import ArrayFile
-from cohmm.data.sequence_parts import SequenceParts, encoded_parts, row_sequences
+from cohmm.data.partitioned import Partitioned, encode_sequences, row_sequences
+from cohmm.data.parts import Failed, add, add_all, report_progress
 from cohmm.distributed import Partitions
 from tests.distributed.data_at_hand import (
     K,
@@ -179,8 +179,8 @@ def test_what_is_kept_on_disk_has_no_name(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(tempfile, "tempdir", str(cache))
     path = tmp_path / "x.txt"
     path.write_text("a b c d e f g h\n" * 100_000)
-    data = encoded_parts(Partitions.of(path))
-    assert isinstance(data, SequenceParts)
+    data = encode_sequences(Partitions.of(path))
+    assert isinstance(data, Partitioned)
     assert data.map_sum(_is_mapped) == 1
     assert not list(cache.iterdir())  # so nothing stays behind, however this ends
     assert count_pairs(data) == count_pairs([list("abcdefgh")] * 100_000)
@@ -202,7 +202,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(ArrayFile, "add", full)
     with pytest.raises(ValueError, match=r"cannot be written: No space left on device.*TMPDIR"):
-        encoded_parts(Partitions.of(path))
+        encode_sequences(Partitions.of(path))
 
 
 def test_weights_and_lengths_stay_at_home(folder: Path) -> None:
@@ -222,7 +222,7 @@ def test_weights_and_lengths_stay_at_home(folder: Path) -> None:
 
 def test_somebody_may_look_on(folder: Path) -> None:
     seen: list[tuple[int, int]] = []
-    with watching(lambda done, n: seen.append((done, n))):
+    with report_progress(lambda done, n: seen.append((done, n))):
         count_pairs(Partitions.of(str(folder / "*.txt")))
     assert seen == [(1, 3), (2, 3), (3, 3)]
 

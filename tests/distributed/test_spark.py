@@ -19,7 +19,7 @@ import pytest
 
 import cohmm
 from cohmm import HTMM, Cooccurrence, PairwiseHMM, count_pairs, count_triples
-from cohmm.data.sequence_parts import encoded_parts
+from cohmm.data.partitioned import encode_sequences
 from cohmm.datasets.synthetic import random_hmm
 from cohmm.distributed import Partitions, batches
 from cohmm.kernels.threads import n_threads
@@ -137,7 +137,7 @@ def test_rows_that_are_together_are_not_moved(spark: Any) -> None:
     one = frame(spark, user=[1, 2, 1], page=[0, 1, 0])
 
     def exchanges(given: Any) -> int:
-        plan = Partitions.of(given, "page", "user")._engine._frame._jdf.queryExecution()
+        plan = Partitions.of(given, "page", "user")._backend._frame._jdf.queryExecution()
         return str(plan.executedPlan().toString()).count("Exchange ")
 
     assert exchanges(one) == 1
@@ -207,7 +207,7 @@ def test_a_part_that_is_wrong_is_named(spark: Any) -> None:
     with pytest.raises(ValueError, match=r"^partition 1: .*-3"):
         count_pairs(data)
     with pytest.raises(ValueError, match=r"^partition 1: .*-3"):
-        encoded_parts(data)
+        encode_sequences(data)
     missing = frame(spark, user=[1, 1, None], time=[1, None, 1], page=[0, 1, 0])
     with pytest.raises(ValueError, match=r"^partition \d: the column 'user' is empty in some row$"):
         count_pairs(Partitions.of(missing, "page", "user", "time"))

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from cohmm import Cooccurrence, count_pairs
-from cohmm.data.memory import LIBRARIES, MemoryCapError, as_bytes
+from cohmm.data import memory
+from cohmm.data.memory import LIBRARIES, Budget, MemoryCapError, as_bytes
 from cohmm.data.readers.source import find_sources
-from cohmm.evidence import budget, packed, pair_sums, pair_totals, triple_totals
-from cohmm.evidence.budget import Budget
+from cohmm.evidence import packed, pair_sums, pair_totals, triple_totals
 from cohmm.evidence.file_counts import count_files
 from cohmm.evidence.file_pass import count_sources, plan
 from cohmm.evidence.packed import Places, added
@@ -153,8 +153,8 @@ def test_pruning_is_exact_with_a_cap_and_without(tmp_path, tight, sequences, lea
         with pytest.raises(ValueError, match=r"no (symbol|pair) is left"):
             count_files(path, **options)
         return
-    for memory in (None, 1):
-        assert count_files(path, **options, memory=memory, notice=told.append).pairs == expected
+    for cap in (None, 1):
+        assert count_files(path, **options, memory=cap, notice=told.append).pairs == expected
     gone = len(often) - len(kept)
     lost = sum(often[label] for label in often if label not in kept)
     assert len(told) == (2 if gone else 0)
@@ -199,7 +199,7 @@ def test_a_cap_that_is_too_small_is_told_before_reading(tmp_path):
 
 def test_a_vocabulary_that_has_no_room_is_told(tmp_path, monkeypatch):
     path = write(tmp_path / "data.txt", [[f"w{code}" for code in range(1000)]])
-    cap, room = 10**9, budget.LEAST // 3 + 100_000
+    cap, room = 10**9, memory.MIN_ROOM // 3 + 100_000
     monkeypatch.setattr(Budget, "of", classmethod(lambda cls, *_: cls(cap, room)))
     message = (
         "a cap of 1.00 GB is too small for 1,000 labels, which take about 400,000 bytes beside "
@@ -211,7 +211,7 @@ def test_a_vocabulary_that_has_no_room_is_told(tmp_path, monkeypatch):
 
 def test_what_is_read_and_has_no_room_is_told(tmp_path, monkeypatch):
     path = write(tmp_path / "data.txt", [[1, 2]])
-    monkeypatch.setattr(budget, "resident", lambda: 10**12)
+    monkeypatch.setattr(memory, "resident", lambda: 10**12)
     monkeypatch.setattr(Budget, "of", classmethod(lambda cls, *_: cls(10**9, 10**9)))
     with pytest.raises(
         MemoryCapError, match=r"too small for what is read: this process has 1000\.00 GB"
@@ -275,7 +275,7 @@ def test_the_cap_holds(tmp_path):
     """The peak of a whole process whose result alone is larger than its share of the cap."""
     if not Path("/proc/self/statm").exists():
         pytest.skip("the peak of a process is measured on Linux")
-    cap = LIBRARIES + budget.LEAST + 4 * 10**6
+    cap = LIBRARIES + memory.MIN_ROOM + 4 * 10**6
     data = np.random.default_rng(0).integers(0, 60_000, 8_000_000, dtype=np.int32)
     pq.write_table(pa.table({"symbol": data}), tmp_path / "data.parquet")
     command = ["count", tmp_path / "data.parquet", "--integers", "-o", tmp_path / "c.cohmm"]
@@ -284,6 +284,6 @@ def test_the_cap_holds(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout.split()[-1]) * 1024 < cap
-    assert (tmp_path / "c.cohmm").stat().st_size > 0.9 * budget.LEAST
+    assert (tmp_path / "c.cohmm").stat().st_size > 0.9 * memory.MIN_ROOM
     assert {path.name for path in tmp_path.iterdir()} == {"c.cohmm", "data.parquet"}
     assert Cooccurrence.load(tmp_path / "c.cohmm") == count_pairs(data)

@@ -38,7 +38,7 @@ from cohmm import (
     read_documents,
 )
 from cohmm.cli import app
-from cohmm.data.files import Layout, read_files
+from cohmm.data.read_sequences import Layout, read_files
 from cohmm.evidence.file_counts import count_files
 from cohmm.model.inference import in_logarithms
 from tests import oracles

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohmm.kernels.document_chains import DocumentChain, count_moves
+from cohmm.kernels.documents import DocumentChain, count_moves
 from tests.laws import close
 from tests.topics.samples import documents_of
 

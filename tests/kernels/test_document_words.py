@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.kernels.document_words import count_documents, recode
+from cohmm.kernels.documents import count_documents, recode
 
 DOCUMENTS = st.lists(st.lists(st.integers(-1, 4), max_size=6), max_size=5)
 

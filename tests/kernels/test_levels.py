@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cohmm import _native
-from cohmm.kernels.document_chains import (
+from cohmm.kernels.documents import (
     DocumentChain,
     Reading,
     count_moves,
@@ -21,8 +21,7 @@ from cohmm.kernels.document_chains import (
 )
 from cohmm.kernels.nearest import move_centres, two_nearest
 from cohmm.kernels.simplex import nearest_by_divergence, nearest_by_squares
-from cohmm.kernels.sparse_pass import sparse_pass, sparse_times, table
-from cohmm.kernels.triple_pass import triple_pass
+from cohmm.kernels.sparse_pass import sparse_pass, sparse_times, table, triple_pass
 from cohmm.learn.windows.window_law import Products
 
 K = 21  # whole vectors of any level, and some more

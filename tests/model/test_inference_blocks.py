@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cohmm import HMM
 from cohmm.kernels import blocks
-from cohmm.kernels.chain import probability_tables
+from cohmm.kernels.recursions import probability_tables
 from cohmm.model import decoding, inference
 from tests import laws, oracles
 from tests.laws import close

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cohmm.kernels.chain import padded
+from cohmm.kernels.recursions import padded
 from tests.strategies import random_model
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cohmm.cli.session import parts_bar
 
 if TYPE_CHECKING:
-    from cohmm.data.elsewhere import Elsewhere
-    from cohmm.data.files import Layout
+    from cohmm.data.read_sequences import Layout
     from cohmm.distributed import Partitions
 
 PATIENCE = "10s"  # for a scheduler to answer
@@ -32,9 +31,9 @@ def cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         from distributed import Client, LocalCluster
     except ImportError:
         raise ValueError(f"{option} {NEEDED}") from None
-    from cohmm.data.elsewhere import watching
+    from cohmm.data.parts import report_progress
 
-    with parts_bar() as watcher, watching(watcher):
+    with parts_bar() as watcher, report_progress(watcher):
         if scheduler is not None:
             try:
                 client = Client(scheduler, timeout=PATIENCE)
@@ -76,39 +75,12 @@ def partitions(inputs: list[str], layout: Layout, client: Any) -> Partitions:
     )
 
 
-def symbols_of(data: Elsewhere, integers: bool) -> Elsewhere:
+def symbols_of(data: Partitions, integers: bool) -> Partitions:
     """The same rows, whose symbols are whole numbers if these are asked for, else labels.
 
     So it is where one process reads: whatever a file holds, "7" and 7 are the same label.
     """
-    from cohmm.data.elsewhere import Elsewhere
-
-    change = _integers if integers else _labels
-
-    class Changed(Elsewhere):
-        def keep(self, function: Callable[..., Any], *broadcast: Any) -> Elsewhere:
-            return data.keep(_on_numbered, change, function, *broadcast)
-
-        def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
-            return data._sum(_on_rows, (change, function, *broadcast))
-
-        def place(self, number: int) -> str:
-            return data.place(number)
-
-    return Changed()
-
-
-Change = Callable[[Any], Any]
-
-
-def _on_rows(rows: Any, change: Change, function: Callable[..., Any], *broadcast: Any) -> Any:
-    return function(change(rows), *broadcast)
-
-
-def _on_numbered(
-    number: int, rows: Any, change: Change, function: Callable[..., Any], *broadcast: Any
-) -> Any:
-    return function(number, change(rows), *broadcast)
+    return data.with_rows(_integers if integers else _labels)
 
 
 def _labels(rows: Any) -> Any:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cohmm.atomic_write import is_special
 from cohmm.cli import options
 from cohmm.cli.cluster import cluster, partitions, symbols_of
 from cohmm.cli.session import check_output, files_of, reading, say_some, working
-from cohmm.output import is_special
 
 if TYPE_CHECKING:
-    from cohmm.data.elsewhere import Elsewhere
-    from cohmm.data.files import Layout
+    from cohmm.data.parts import Parts
+    from cohmm.data.read_sequences import Layout
     from cohmm.evidence.file_pass import Pass, Sums
 
 
@@ -174,7 +174,7 @@ def _check_alone(**others: bool) -> None:
 
 
 def _on_workers(
-    data: Elsewhere, lags: tuple[int, ...], characters: bool, output: Path, triples: Path | None
+    data: Parts, lags: tuple[int, ...], characters: bool, output: Path, triples: Path | None
 ) -> dict[str, Any]:
     """Count on a cluster, and write what it counted."""
     from cohmm.evidence.counting import count_pairs

@@ -14,7 +14,7 @@ from cohmm.cli.parquet_output import is_parquet, write_tables
 from cohmm.cli.session import check_output, files_of, reading, working, writing
 
 if TYPE_CHECKING:
-    from cohmm.data.files import Layout
+    from cohmm.data.read_sequences import Layout
     from cohmm.data.sequences import Sequences
     from cohmm.model.hmm import HMM
 

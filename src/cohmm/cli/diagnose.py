@@ -13,7 +13,7 @@ from cohmm.cli.model_files import batches_for, json_line
 from cohmm.cli.session import notices, read_once, reading, working
 
 if TYPE_CHECKING:
-    from cohmm.data.files import Layout
+    from cohmm.data.read_sequences import Layout
     from cohmm.data.sequences import Sequences
     from cohmm.model.hmm import HMM
 

@@ -27,8 +27,8 @@ from cohmm.cli.session import (
 )
 
 if TYPE_CHECKING:
-    from cohmm.data.files import Layout
-    from cohmm.data.sequence_parts import SequenceParts
+    from cohmm.data.partitioned import Partitioned
+    from cohmm.data.read_sequences import Layout
     from cohmm.data.sequences import Sequences
     from cohmm.evidence.pairs import Cooccurrence
     from cohmm.learn.pairs.pair_evidence import PairFit
@@ -222,12 +222,12 @@ class Files:
             return joined_on_disk(batches)
 
 
-def on_workers(inputs: list[str], layout: Layout, integers: bool, client: Any) -> SequenceParts:
+def on_workers(inputs: list[str], layout: Layout, integers: bool, client: Any) -> Partitioned:
     """The data, encoded by workers and kept there."""
-    from cohmm.data.sequence_parts import encoded_parts
+    from cohmm.data.partitioned import encode_sequences
 
     data = partitions(inputs, layout, client)
-    return encoded_parts(symbols_of(data, integers), characters=layout.characters)
+    return encode_sequences(symbols_of(data, integers), characters=layout.characters)
 
 
 def is_counts(path: str) -> bool:

@@ -10,7 +10,7 @@ from cohmm.cli.options import Unseen
 from cohmm.cli.session import Watch
 
 if TYPE_CHECKING:
-    from cohmm.data.files import Layout
+    from cohmm.data.read_sequences import Layout
     from cohmm.data.sequences import Sequences
     from cohmm.evidence.pairs import Cooccurrence
     from cohmm.kernels.types import Ints
@@ -27,7 +27,7 @@ def batches_for(
     watch: Watch,
 ) -> Iterator[Sequences]:
     """The sequences of the input, in the symbols of a model or of counts."""
-    from cohmm.data.files import read_files
+    from cohmm.data.read_sequences import read_files
 
     return read_files(
         inputs,

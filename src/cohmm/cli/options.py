@@ -258,7 +258,7 @@ def with_layout(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**given: Any) -> None:
-        from cohmm.data.files import Layout
+        from cohmm.data.read_sequences import Layout
 
         said = {name: given.pop(name) for name in LAYOUT}
         values = {name: getattr(value, "value", value) for name, value in said.items()}

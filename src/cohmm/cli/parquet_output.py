@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cohmm.output import replacing
+from cohmm.atomic_write import replacing
 
 
 def is_parquet(path: Path | None) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 import typer
 from typer.core import TyperGroup
 
-from cohmm.output import NamedFile
+from cohmm.atomic_write import NamedFile
 
 BAD_INPUT = 2
 INTERRUPTED = 130

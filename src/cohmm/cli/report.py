@@ -23,7 +23,7 @@ from cohmm.cli.topic_groups import ByOption, PeriodOption, check_by, grouped, va
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
-    from cohmm.data.files import Layout
+    from cohmm.data.read_sequences import Layout
     from cohmm.data.readers.document_files import Trace
     from cohmm.estimators.htmm import HTMM
     from cohmm.model.hmm import HMM

@@ -13,7 +13,7 @@ from cohmm.cli.program import say
 from cohmm.cli.session import reading, working, writing
 
 if TYPE_CHECKING:
-    from cohmm.data.files import Layout
+    from cohmm.data.read_sequences import Layout
     from cohmm.data.sequences import Sequences
     from cohmm.kernels.types import Floats
 

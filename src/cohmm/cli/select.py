@@ -16,7 +16,7 @@ from cohmm.cli.session import check_output, files_of, notices, read_once, workin
 from cohmm.cli.text_input import Words, corpus, text_files_of
 
 if TYPE_CHECKING:
-    from cohmm.data.files import Layout
+    from cohmm.data.read_sequences import Layout
     from cohmm.diagnose.selection import Selection
 
 

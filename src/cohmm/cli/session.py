@@ -9,8 +9,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cohmm.atomic_write import check_different, check_path, is_special, replacing
 from cohmm.cli.program import say_later
-from cohmm.output import check_different, check_path, is_special, replacing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,7 +50,7 @@ def reading(inputs: Sequence[str], what: str) -> Iterator[Watch]:
 
     Notices come when all went well, so that an error stands alone.
     """
-    from cohmm.data.files import n_bytes
+    from cohmm.data.read_sequences import n_bytes
 
     notices: list[str] = []
     watched = sys.stderr.isatty()

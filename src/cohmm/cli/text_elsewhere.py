@@ -13,8 +13,8 @@ from cohmm.cli.program import say, say_later
 from cohmm.cli.text_input import Words, as_options
 
 if TYPE_CHECKING:
-    from cohmm.data.document_parts import DocumentParts
     from cohmm.data.documents import Documents
+    from cohmm.data.partitioned import Partitioned
     from cohmm.distributed import Partitions
     from cohmm.estimators.htmm import HTMM
 
@@ -44,7 +44,7 @@ def texts_elsewhere(
     return Partitions.of(inputs, column=column, client=client, block=block)
 
 
-def far(data: Partitions, words: Words) -> DocumentParts:
+def far(data: Partitions, words: Words) -> Partitioned:
     """The documents, cut into words where they are."""
     from cohmm.data.text import TextWarning, read_documents
 

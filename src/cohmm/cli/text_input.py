@@ -161,7 +161,7 @@ def notices(documents: Documents, words: Words) -> Iterator[str]:
     if len(empty):
         yield (
             f"{len(empty):,} of {len(documents):,} documents have no word that is kept, the first "
-            f"of them {documents.place_of(int(empty[0]))}"
+            f"of them {documents.name_of(int(empty[0]))}"
         )
     if words.stop_words is None:
         english = as_stop_words("english")

@@ -30,8 +30,8 @@ from cohmm.cli.topic_groups import (
 )
 
 if TYPE_CHECKING:
-    from cohmm.data.document_parts import DocumentParts
     from cohmm.data.documents import Documents
+    from cohmm.data.partitioned import Partitioned
     from cohmm.estimators.htmm import HTMM
     from cohmm.topics.overview import Overview
 
@@ -253,7 +253,7 @@ def lags_of(text: str) -> tuple[int, ...] | Literal["auto"]:
     return tuple(sorted(lags))
 
 
-def learned(documents: Documents | DocumentParts, k: Any, parameters: dict[str, Any]) -> HTMM:
+def learned(documents: Documents | Partitioned, k: Any, parameters: dict[str, Any]) -> HTMM:
     """``HTMM(k, **parameters).fit``, with progress."""
     from cohmm.estimators.htmm import HTMM
 
@@ -315,7 +315,7 @@ def summary(
     }
 
 
-def _n_empty(documents: Documents | DocumentParts) -> int:
+def _n_empty(documents: Documents | Partitioned) -> int:
     return int((documents.lengths == 0).sum())
 
 

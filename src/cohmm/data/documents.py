@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, overload
 
@@ -14,6 +14,7 @@ from cohmm import storage
 from cohmm.data.sequences import Sequences
 from cohmm.data.values import Value, as_numbers, as_offsets, as_tuple, frozen, own, shown
 from cohmm.data.vocabulary import codes_in, is_unicode, unite
+from cohmm.kernels.documents import recode
 from cohmm.kernels.types import Ints
 
 
@@ -77,9 +78,9 @@ def drawn(lengths: Ints, n_words: int, among: Any = True) -> Ints:
     return np.sort(order[: max(int(enough), 1)])
 
 
-@dataclass(frozen=True, eq=False)
-class Documents(Value):
-    """The words of documents, in their order.
+@dataclass(frozen=True, eq=False, init=False)
+class Documents(Sequences):
+    """The words of documents, in their order: `Sequences` of which some may be empty.
 
     Parameters
     ----------
@@ -104,16 +105,22 @@ class Documents(Value):
     ['sun', 'and', 'sun']
     """
 
-    symbols: Ints
-    offsets: Ints
+    UNITS = ("documents", "words", "distinct")
     vocabulary: tuple[str, ...]
     names: Names | None = None
     n_unknown: int = 0
 
-    def __post_init__(self) -> None:
-        words = as_numbers("symbols", self.symbols)
-        offsets = as_offsets(self.offsets, len(words), "document", empty=True)
-        vocabulary = as_tuple("the vocabulary", self.vocabulary)
+    def __init__(
+        self,
+        symbols: Any,
+        offsets: Any,
+        vocabulary: Iterable[str],
+        names: Names | None = None,
+        n_unknown: int = 0,
+    ) -> None:
+        words = as_numbers("symbols", symbols)
+        offsets = as_offsets(offsets, len(words), "document", empty=True)
+        vocabulary = as_tuple("the vocabulary", vocabulary)
         if len(words) and not 0 <= words.min() <= words.max() < len(vocabulary):
             raise ValueError(
                 f"the words are from {words.min()} to {words.max()}: the vocabulary has "
@@ -126,46 +133,30 @@ class Documents(Value):
                 )
         if len(set(vocabulary)) < len(vocabulary):
             raise ValueError("the vocabulary has a word twice")
-        if self.names is not None and len(self.names) != len(offsets) - 1:
-            raise ValueError(f"there are {len(self.names)} names for {len(offsets) - 1} documents")
-        if not isinstance(self.n_unknown, (int, np.integer)) or self.n_unknown < 0:
-            raise ValueError(
-                f"n_unknown must be a whole number from 0, not {shown(self.n_unknown)}"
-            )
-        self._set(own(words, np.int32), offsets, vocabulary)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
+        if names is not None and len(names) != len(offsets) - 1:
+            raise ValueError(f"there are {len(names)} names for {len(offsets) - 1} documents")
+        if not isinstance(n_unknown, (int, np.integer)) or n_unknown < 0:
+            raise ValueError(f"n_unknown must be a whole number from 0, not {shown(n_unknown)}")
+        symbols = own(words, np.int32)
+        self._set(symbols, offsets, len(vocabulary), vocabulary, names, n_unknown)
 
     @property
     def n_words(self) -> int:
         """T, the number of words in all documents."""
-        return len(self.symbols)
+        return self.n_observations
 
     @property
-    def n_symbols(self) -> int:
-        """V, the number of distinct words."""
-        return len(self.vocabulary)
-
-    @property
-    def lengths(self) -> Ints:
-        """The number of words of every document, (D,)."""
-        return np.diff(self.offsets)
+    def n_empty(self) -> int:
+        """How many documents have no word."""
+        return int(np.count_nonzero(self.lengths == 0))
 
     def words(self, d: int) -> list[str]:
         """Document ``d`` as a list of words."""
-        if not -len(self) <= d < len(self):
-            raise IndexError(f"there is no document {d}: there are {len(self)}")
-        d %= len(self)
-        codes = self.symbols[self.offsets[d] : self.offsets[d + 1]]
-        return [self.vocabulary[code] for code in codes]
+        return self[d]
 
-    def __iter__(self) -> Iterator[list[str]]:
-        return (self.words(d) for d in range(len(self)))
-
-    def place_of(self, d: int) -> str:
+    def name_of(self, s: int) -> str:
         """Which document this is, in words for an error message."""
-        return f"document {d}" if self.names is None else f"document {d} ({self.names[d]})"
+        return super().name_of(s) + ("" if self.names is None else f" ({self.names[s]})")
 
     def term_counts(self) -> sparse.csr_array:
         """How often every document has every word, (D, V): the order is lost.
@@ -186,18 +177,32 @@ class Documents(Value):
         >>> Documents([0, 1, 0], [0, 1, 1, 3], ("rain", "sun")).select([2, 1]).lengths
         array([2, 0])
         """
-        chosen = np.asarray(indices)
-        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-            raise ValueError(f"documents are selected by a list of numbers, not {shown(indices)}")
-        chosen = chosen.astype(np.int64)
-        wrong = (chosen < 0) | (chosen >= len(self))
-        if wrong.any():
-            raise ValueError(f"there is no document {chosen[wrong][0]}: there are {len(self)}")
-        lengths = self.lengths[chosen]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        places = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
-        names = None if self.names is None else self.names.select(chosen)
-        return Documents._trusted(self.symbols[places], offsets, self.vocabulary, names)
+        some = super().select(indices)
+        if self.names is None:
+            return some
+        names = self.names.select(np.asarray(indices, np.int64))
+        return Documents._trusted(
+            some.symbols, some.offsets, self.n_symbols, self.vocabulary, names
+        )
+
+    def in_words(self, vocabulary: tuple[str, ...], n_unknown: int | None = None) -> Documents:
+        """The documents in the words of ``vocabulary``; others leave no gap.
+
+        ``n_unknown`` is how many are said to be unknown, by default those that are left out.
+
+        >>> documents = Documents([0, 1, 0], [0, 3], ("rain", "sun")).in_words(("sun",))
+        >>> list(documents), documents.n_unknown
+        ([['sun']], 2)
+        """
+        if vocabulary == self.vocabulary:
+            return self
+        symbols, offsets = self.symbols.copy(), self.offsets.copy()
+        n = recode(symbols, offsets, codes_in(self.vocabulary, vocabulary))
+        if n_unknown is None:
+            n_unknown = self.n_unknown + len(symbols) - n
+        return Documents._trusted(
+            symbols[:n].copy(), offsets, len(vocabulary), vocabulary, self.names, n_unknown
+        )
 
     def split(self, share: float, random_state: Any = None) -> tuple[Documents, Documents]:
         """Two parts drawn at random, of which the first has ``share`` of the documents.
@@ -231,10 +236,6 @@ class Documents(Value):
         """
         return drawn(self.lengths, n_words, among)
 
-    def map_sum(self, function: Callable[..., Any], *broadcast: Any) -> Any:
-        """``function(self, *broadcast)``: of what is in one place, the sum over all parts."""
-        return function(self, *broadcast)
-
     def as_sequences(self) -> tuple[Sequences, Ints]:
         """The documents that have a word as `Sequences`, and which ones they are."""
         filled = np.flatnonzero(self.lengths)
@@ -255,8 +256,7 @@ class Documents(Value):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        empty = int(np.count_nonzero(self.lengths == 0))
-        also = f", {empty:,} empty" if empty else ""
+        also = f", {self.n_empty:,} empty" if self.n_empty else ""
         return (
             f"Documents({len(self):,} documents{also}, {self.n_words:,} words, "
             f"{self.n_symbols:,} distinct)"
@@ -306,13 +306,4 @@ def in_common_words(first: Documents, second: Documents) -> tuple[Documents, Doc
     [[['oil', 'rain']], [['gas']]]
     """
     words = cast(tuple[str, ...], unite(first.vocabulary, second.vocabulary))
-
-    def spread(documents: Documents) -> Documents:
-        if documents.vocabulary == words:
-            return documents
-        places = codes_in(documents.vocabulary, words)
-        return Documents._trusted(
-            places[documents.symbols], documents.offsets, words, documents.names
-        )
-
-    return spread(first), spread(second)
+    return first.in_words(words), second.in_words(words)

@@ -114,6 +114,62 @@ def _concatenate(items: list[Any]) -> tuple[Any, list[int]]:
     return [symbol for piece in lists for symbol in piece], lengths
 
 
+def flatten_rows(rows: Any, characters: bool) -> tuple[Any, Ints]:
+    """The symbols of all rows, and how many each has."""
+    rows = combined(rows)
+    if not characters:
+        rows = _as_column(rows)
+    if isinstance(rows, (pa.ListArray, pa.LargeListArray)) and not characters:
+        lengths = rows.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        flat = rows.flatten()
+        if flat.null_count == len(flat):  # a part of more may have nothing else
+            flat = [None] * len(flat)
+        return flat, lengths.astype(np.int64)
+    if isinstance(rows, np.ndarray) and rows.ndim == 2:
+        return rows.ravel(), np.full(len(rows), rows.shape[1], np.int64)
+    items = rows.to_pylist() if isinstance(rows, pa.Array) else list(rows)
+    lists = [_row(row, number, characters) for number, row in enumerate(items)]
+    lengths = np.array([len(row) for row in lists], np.int64)
+    if lists and all(isinstance(row, np.ndarray) and row.dtype.kind in "iu" for row in lists):
+        return np.concatenate(lists), lengths
+    return [symbol for row in lists for symbol in row], lengths
+
+
+def _as_column(rows: Any) -> Any:
+    """Rows of strings as a column of lists, which is read some times faster; else as they are."""
+    if isinstance(rows, list):
+        kinds = {type(row) for row in rows} - {type(None)}
+        if kinds not in ({str}, {list}):
+            return rows
+        kind = pa.large_string() if kinds == {str} else pa.large_list(pa.large_string())
+        try:
+            rows = pa.array(rows, kind)
+        except (pa.ArrowException, UnicodeError):  # lists of something else
+            return rows
+    if not (isinstance(rows, pa.Array) and _is_text(rows.type)):
+        return rows
+    trimmed = pc.utf8_trim_whitespace(rows.cast(pa.large_string()).fill_null(""))
+    filled = pc.not_equal(trimmed, "")
+    words = pc.utf8_split_whitespace(trimmed.filter(filled))
+    lengths = np.zeros(len(rows), np.int64)
+    lengths[filled.to_numpy(zero_copy_only=False)] = words.value_lengths().to_numpy()
+    ends = pa.array(np.concatenate([[0], np.cumsum(lengths)]))
+    return pa.LargeListArray.from_arrays(ends, words.flatten())
+
+
+def _row(row: Any, number: int, characters: bool) -> Any:
+    if isinstance(row, str):
+        return row if characters else row.split()
+    if row is None:
+        return ()
+    if not hasattr(row, "__len__") or isinstance(row, (bytes, dict, set)):
+        raise ValueError(
+            f"row {number} is {shown(row)}: a row is a sequence, a list or a string; where each is "
+            "a symbol, say by which column they are grouped (group=)"
+        )
+    return row
+
+
 def column_as_list(values: Any) -> list[Any]:
     """What an array, a list or a column holds, as plain values."""
     if isinstance(values, np.ndarray):
@@ -244,9 +300,7 @@ def _encode_arrow(column: pa.Array, as_labels: bool = False) -> tuple[Ints, Voca
             filled = column.cast(pa.int64()) if pa.types.is_boolean(kind) else column
             numbers = filled.fill_null(0).to_numpy(zero_copy_only=False)
         return _encode_numbers(numbers, missing, as_labels)
-    if not (
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    ):
+    if not _is_text(kind):
         raise ValueError(f"a column of symbols holds whole numbers or strings, not {kind}")
     encoded = column.dictionary_encode()
     labels = tuple(encoded.dictionary.to_pylist())
@@ -283,6 +337,15 @@ def _encode_numbers(
     if missing is not None:
         codes[missing] = MISSING
     return codes, labels
+
+
+def _is_text(kind: Any) -> bool:
+    """Whether a column's type is text, dictionaries of text included."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
 
 
 def _wrong_number(value: Any, place: int) -> ValueError:

@@ -10,13 +10,15 @@ import mmap
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from cohmm.data.values import frozen
+from cohmm.data.values import Value, frozen
 
 ALIGNED = 64  # bytes: every array begins at a multiple
+SMALL = 2**20  # bytes: what is smaller stays in memory
 
 
 class Slot(NamedTuple):
@@ -76,3 +78,17 @@ def mapped(blocks: Iterable[np.ndarray], dtype: Any) -> np.ndarray:
     with array_file() as file:
         slot = file.add(blocks, dtype)
         return array_at(slot, file.mapped())
+
+
+def on_disk(value: Any) -> Any:
+    """The same value, its large arrays in files; what is none of ours stays as it is."""
+    if not isinstance(value, Value):
+        return value
+    contents = (getattr(value, field.name) for field in fields(value))
+    return type(value)._trusted(*map(_on_disk, contents))
+
+
+def _on_disk(content: Any) -> Any:
+    if isinstance(content, np.ndarray) and content.ndim == 1 and content.nbytes > SMALL:
+        return mapped([content], content.dtype)
+    return content

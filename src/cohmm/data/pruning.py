@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cohmm.data.values import shown
-from cohmm.kernels.document_words import count_documents
+from cohmm.kernels.documents import count_documents
 from cohmm.kernels.types import Ints
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -62,6 +62,7 @@ class Sequences(Value):
     ('rain', 'sun')
     """
 
+    UNITS: ClassVar = ("sequences", "observations", "symbols")  # in words
     symbols: Ints
     offsets: Ints
     n_symbols: int
@@ -140,6 +141,7 @@ class Sequences(Value):
         if isinstance(X, Sequences):
             if lengths is not None:
                 raise ValueError("Sequences know their lengths: leave out lengths")
+            offsets_of(X.lengths, X.n_observations)  # documents may be empty
             return X._in_terms_of(known, n_symbols, unseen)
         if characters or (isinstance(X, str) and known and are_characters(known)):
             codes, labels, lengths = encode_characters(X, lengths)
@@ -271,6 +273,25 @@ class Sequences(Value):
         places = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], sizes)
         return Sequences._trusted(self.symbols[places], offsets, self.n_symbols, self.vocabulary)
 
+    def select(self, indices: Any) -> Self:
+        """Some of the sequences, by their numbers, in the order given.
+
+        >>> Sequences.of([[0, 1], [2], [1, 1]]).select([2, 0]).labels()
+        [[1, 1], [0, 1]]
+        """
+        what = self.UNITS[0]
+        chosen = np.asarray(indices)
+        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+            raise ValueError(f"{what} are selected by a list of numbers, not {shown(indices)}")
+        chosen = chosen.astype(np.int64)
+        wrong = (chosen < 0) | (chosen >= len(self))
+        if wrong.any():
+            raise ValueError(f"there is no {what[:-1]} {chosen[wrong][0]}: there are {len(self)}")
+        lengths = self.lengths[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
+        return self._trusted(self.symbols[places], offsets, self.n_symbols, self.vocabulary)
+
     def __getitem__(self, s: int) -> list[Any]:
         """Sequence ``s`` as a list of labels, or of numbers; None where one is missing.
 
@@ -278,7 +299,7 @@ class Sequences(Value):
         ['b', None]
         """
         if not -len(self) <= s < len(self):
-            raise IndexError(f"there is no sequence {s}: there are {len(self)}")
+            raise IndexError(f"there is no {self.UNITS[0][:-1]} {s}: there are {len(self)}")
         s %= len(self)
         words = self.vocabulary or range(self.n_symbols)
         codes = self.symbols[self.offsets[s] : self.offsets[s + 1]].tolist()
@@ -299,6 +320,10 @@ class Sequences(Value):
         """All sequences as lists of labels, or of numbers; None where one is missing."""
         return list(self)
 
+    def name_of(self, s: int) -> str:
+        """Which sequence this is, in words for an error message."""
+        return f"{self.UNITS[0][:-1]} {s}"
+
     def place_of(self, position: int) -> str:
         """Where an observation is, in words for an error message.
 
@@ -306,7 +331,7 @@ class Sequences(Value):
         'sequence 1, position 1'
         """
         s = int(np.searchsorted(self.offsets, position, side="right")) - 1
-        return f"sequence {s}, position {position - int(self.offsets[s])}"
+        return f"{self.name_of(s)}, position {position - int(self.offsets[s])}"
 
     def _in_terms_of(
         self, vocabulary: Vocabulary | None, n_symbols: int | None, unseen: str

@@ -14,17 +14,18 @@ import pyarrow as pa
 from scipy import sparse
 
 from cohmm.data.characters import TextWarning as TextWarning
-from cohmm.data.document_parts import DocumentParts, read_parts
 from cohmm.data.documents import Documents, Names
-from cohmm.data.elsewhere import Elsewhere
+from cohmm.data.partitioned import Partitioned, encode_documents
+from cohmm.data.parts import Parts
 from cohmm.data.pruning import Pruning, as_stop_words
 from cohmm.data.readers.document_files import Trace, decoded, documents_at, whole_file
 from cohmm.data.readers.source import STANDARD_INPUT
 from cohmm.data.tokens import TOKEN_PATTERN, UNKNOWN, Analyzer, WordCodes, as_analyzer
 from cohmm.data.user_warnings import warn
 from cohmm.data.values import shown
-from cohmm.data.vocabulary import as_vocabulary, codes_in
-from cohmm.kernels.document_words import recode
+from cohmm.data.vocabulary import as_vocabulary
+from cohmm.kernels.documents import recode
+from cohmm.kernels.types import Ints
 
 BATCH = 2**22  # characters at a time
 MOST_DOCUMENTS = 2**14  # at a time, so that progress is told of
@@ -98,22 +99,21 @@ def read_documents(
         raise ValueError(
             f"there is no encoding {shown(encoding)}; try 'utf-8' or 'latin-1'"
         ) from None
-    if isinstance(X, Elsewhere):
+    if isinstance(X, Parts):
         if column is not None:
             raise ValueError(f"column={shown(column)}: partitions know theirs")
-        given = None if known is None else _codes_of(known, pruning.stop_words)
-        code = partial(coded_words, cut=cut, lowercase=lowercase, given=given)
-        parts = read_parts(X, code, known, pruning)
-        _tell_of_empty(parts.map_sum(_n_empty), len(parts), "")
+        encode = partial(_encode_part, cut, lowercase, known, pruning.stop_words)
+        parts = encode_documents(X, encode, known, pruning)
+        _warn_of_empty(parts.n_empty, len(parts), "")
         return parts  # type: ignore[return-value]  # which answers the same questions
-    if isinstance(X, DocumentParts):
+    if isinstance(X, Partitioned) and X.kind is Documents:
         if known is not None and known != X.vocabulary:
-            raise ValueError("documents that are elsewhere keep their words: read them again")
+            raise ValueError("documents in Partitions keep their words: read them again")
         return X  # type: ignore[return-value]
     if isinstance(X, Documents):
         if known is None or known == X.vocabulary:
             return X
-        documents = _in_terms_of(X, known)
+        documents = X.in_words(known)
     else:
         trace = Trace()
         given = None if known is None else _codes_of(known, pruning.stop_words)
@@ -122,14 +122,13 @@ def read_documents(
         if not len(codes):
             raise ValueError("there is no document: X is empty")
         documents = _result(codes, known, pruning, trace.names())
-    empty = np.flatnonzero(documents.lengths == 0)
-    if len(empty):
-        first = f", the first of them {documents.place_of(int(empty[0]))}"
-        _tell_of_empty(len(empty), len(documents), first)
+    if documents.n_empty:
+        first = documents.name_of(int(np.argmin(documents.lengths)))
+        _warn_of_empty(documents.n_empty, len(documents), f", the first of them {first}")
     return documents
 
 
-def _tell_of_empty(n_empty: int, n: int, first: str) -> None:
+def _warn_of_empty(n_empty: int, n: int, first: str) -> None:
     if n_empty:
         warn(
             f"{n_empty:,} of {n:,} documents have no word that is kept{first}: they stay as empty "
@@ -138,45 +137,51 @@ def _tell_of_empty(n_empty: int, n: int, first: str) -> None:
         )
 
 
-def _n_empty(documents: Documents) -> int:
-    return int(np.count_nonzero(documents.lengths == 0))
-
-
-def coded_words(
-    texts: list[Any], cut: Any, lowercase: bool, given: dict[str, int] | None
-) -> WordCodes:
-    """The words of documents that are strings or lists of words, by codes in order of appearance.
-
-    Or by the codes ``given``.
-    """
+def _encode_part(
+    cut: Any,
+    lowercase: bool,
+    known: tuple[str, ...] | None,
+    stop_words: frozenset[str],
+    texts: list[Any],
+) -> Documents:
+    """The documents of a part, in the words that are known, or in all of their own."""
+    given = None if known is None else _codes_of(known, stop_words)
     codes = WordCodes(cut, lowercase, given)
     _add(_documents(texts, "utf-8", None, Trace()), codes, None)
-    return codes
+    if known is not None:
+        return _known_documents(codes, known, None)
+    words = tuple(codes.checked())
+    return Documents._trusted(codes.symbols.copy(), codes.offsets.copy(), len(words), words)
 
 
 def _result(
     codes: WordCodes, known: tuple[str, ...] | None, pruning: Pruning, names: Names
 ) -> Documents:
-    symbols, offsets = codes.symbols, codes.offsets
-    if known is None:
-        places, vocabulary = pruning.places(codes.checked(), symbols, offsets)
-        n_unknown = 0
-    else:
-        vocabulary = known
-        n_unknown = int(np.count_nonzero(symbols == UNKNOWN))
-        places = np.append(np.arange(len(known), dtype=np.int32), np.int32(-1))  # stop words go
-    left = recode(symbols, offsets, places)
     # Names are of use only where every document has one: not where some were strings.
     named = names if len(names) == len(codes) else None
-    return Documents._trusted(symbols[:left].copy(), offsets, vocabulary, named, n_unknown)
+    if known is not None:
+        return _known_documents(codes, known, named)
+    places, vocabulary = pruning.places(codes.checked(), codes.symbols, codes.offsets)
+    return _recoded(codes, places, vocabulary, named, 0)
 
 
-def _in_terms_of(documents: Documents, vocabulary: tuple[str, ...]) -> Documents:
-    symbols, offsets = documents.symbols.copy(), documents.offsets.copy()
-    left = recode(symbols, offsets, codes_in(documents.vocabulary, vocabulary))
-    n_unknown = documents.n_unknown + len(symbols) - left
+def _known_documents(codes: WordCodes, known: tuple[str, ...], names: Names | None) -> Documents:
+    n_unknown = int(np.count_nonzero(codes.symbols == UNKNOWN))
+    places = np.append(np.arange(len(known), dtype=np.int32), np.int32(-1))  # stop words go
+    return _recoded(codes, places, known, names, n_unknown)
+
+
+def _recoded(
+    codes: WordCodes,
+    places: Ints,
+    vocabulary: tuple[str, ...],
+    names: Names | None,
+    n_unknown: int,
+) -> Documents:
+    symbols, offsets = codes.symbols, codes.offsets
+    n = recode(symbols, offsets, places)
     return Documents._trusted(
-        symbols[:left].copy(), offsets, vocabulary, documents.names, n_unknown
+        symbols[:n].copy(), offsets, len(vocabulary), vocabulary, names, n_unknown
     )
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import is_unicode
-from cohmm.kernels.tokenize import split_text
+from cohmm.kernels.text import split_text
 from cohmm.kernels.types import Ints
 
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # scikit-learn's

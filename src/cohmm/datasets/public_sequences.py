@@ -1,4 +1,4 @@
-"""Real sequences: tagged sentences of the Brown corpus, visits to a news site."""
+"""Public sequences: tagged sentences of the Brown corpus, visits to a news site, genomes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 import zipfile
 import zlib
 from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from cohmm.data.sequences import Sequences
-from cohmm.datasets.corpus import decode
-from cohmm.datasets.data_files import DataFile
+from cohmm.datasets.data_files import DataFile, decode
 
 BROWN = DataFile(
     "brown.zip",
@@ -27,6 +27,20 @@ MSNBC = DataFile(
 )
 CATEGORIES_LINE = 2  # of the visits' header, from 0
 HEADER_LINES = 7
+Species = Literal["chlamydia", "ecoli", "lambda"]
+NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi?db=nuccore&rettype=fasta&id="
+GENOMES = {
+    "chlamydia": DataFile(
+        "dna.tar.gz",
+        "ct.gbk",
+        "https://raw.githubusercontent.com/cran/seqinr/"
+        "e0d29f470f5c229c8f1c63b1c7f72814dd2a014d/inst/sequences/ct.gbk",
+    ),
+    "ecoli": DataFile("dna.tar.gz", "MG1655-K12.fasta", NCBI + "U00096.2"),
+    "lambda": DataFile("dna.tar.gz", "lambda_virus.fa", NCBI + "NC_001416.1"),
+}
+CODING = re.compile(r"^     CDS +(.*)$", re.MULTILINE)
+STRETCH = re.compile(r"<?(\d+)\.\.>?(\d+)")  # from 1, both ends included; <, > where it goes on
 
 
 @dataclass(frozen=True)
@@ -86,3 +100,64 @@ def msnbc(*, download: bool = False) -> Sequences:
             f"{len(categories)}"
         )
     return Sequences(pages, np.concatenate([[0], np.cumsum(lengths)]), len(categories), categories)
+
+
+class Gene(NamedTuple):
+    """A stretch that codes for a protein: ``bases[start:stop]``, or its reverse complement."""
+
+    start: int
+    stop: int
+    forward: bool
+
+
+@dataclass(frozen=True)
+class Genome:
+    """A genome, and the genes that are known in it.
+
+    Parameters
+    ----------
+    name : str
+        Of the species.
+    bases : str
+        Its letters: A, C, G and T.
+    genes : tuple of Gene
+        Coding stretches in the order of the file; empty where the file has none.
+    """
+
+    name: str
+    bases: str
+    genes: tuple[Gene, ...]
+
+    def __repr__(self) -> str:
+        return f"Genome({self.name}, {len(self.bases):,} bases, {len(self.genes)} genes)"
+
+
+def dna(species: Species = "chlamydia", *, download: bool = False) -> Genome:
+    """The genome of a bacterium or of a virus.
+
+    Parameters
+    ----------
+    species : "chlamydia", "ecoli" or "lambda"
+        *Chlamydia trachomatis* (1,042,519 bases and 896 coding stretches), *Escherichia coli*
+        K-12 MG1655 (4,639,675) or the phage lambda (48,502), without genes.
+    download : bool
+        Whether to fetch the file where it is not found.
+    """
+    if species not in GENOMES:
+        raise ValueError(f"species must be one of {', '.join(get_args(Species))}, not {species!r}")
+    path = GENOMES[species].find(download=download)
+    place = f"{path}, {GENOMES[species].name}"
+    text = decode(GENOMES[species].content(path), "ascii", place)
+    if text.startswith(">"):  # FASTA: a line with a name, then letters
+        features, letters = "", text.partition("\n")[2]
+    else:  # GenBank: numbered lines of letters below ORIGIN
+        features, _, letters = text.partition("\nORIGIN")
+    bases = re.sub(r"[\s\d/]", "", letters).upper()
+    if not re.fullmatch("[ACGT]+", bases):
+        raise ValueError(f"{place}: not one sequence of A, C, G and T, as FASTA or as GenBank")
+    genes = tuple(
+        Gene(int(first) - 1, int(last), "complement" not in location)
+        for location in CODING.findall(features)
+        for first, last in STRETCH.findall(location)
+    )
+    return Genome(species, bases, genes)

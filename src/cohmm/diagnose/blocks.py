@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.sequence_parts import SequenceParts
+from cohmm.data.partitioned import Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import prevalence_of
@@ -71,7 +71,7 @@ class Blocks:
     @classmethod
     def of(
         cls,
-        data: Sequences | SequenceParts,
+        data: Sequences | Partitioned,
         most: int,
         before: int = BEFORE,
         *,
@@ -113,7 +113,7 @@ class Blocks:
     @classmethod
     def starts(
         cls,
-        data: Sequences | SequenceParts,
+        data: Sequences | Partitioned,
         *,
         weights: Any = None,
         states: Ints | None = None,
@@ -145,7 +145,7 @@ class Blocks:
     @classmethod
     def _at(
         cls,
-        data: Sequences | SequenceParts,
+        data: Sequences | Partitioned,
         chosen: Ints,
         weights: Floats,
         before: int,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.sequence_parts import SequenceParts
+from cohmm.data.partitioned import Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.blocks import Blocks, n_before, n_blocks
 from cohmm.diagnose.pair_errors import PairTerms, pair_errors
@@ -64,7 +64,7 @@ class Kept:
     @classmethod
     def of(
         cls,
-        data: Sequences | SequenceParts | Cooccurrence,
+        data: Sequences | Partitioned | Cooccurrence,
         model: HMM,
         fit: Fit | None,
         *,

@@ -1,5 +1,5 @@
 """Data on many machines: `Partitions` of a Dask or Spark collection, or of files."""
 
-from cohmm.distributed.partitions import Partitions
+from cohmm.distributed.backend import Partitions
 
 __all__ = ["Partitions"]

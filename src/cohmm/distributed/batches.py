@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.elsewhere import add_all
+from cohmm.data.parts import add_all
 from cohmm.data.values import shown
-from cohmm.distributed.partitions import Rows
+from cohmm.distributed.backend import Rows
 
 SYMBOL, KEY, ORDER, BEGINS = "symbol", "key", "order", "begins"  # columns of rows
 NUMBER, PIECE, BYTES = "number", "piece", "bytes"  # columns of values

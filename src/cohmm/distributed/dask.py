@@ -11,11 +11,10 @@ import numpy as np
 import pyarrow as pa
 from dask.delayed import Delayed, delayed
 
-from cohmm.data.elsewhere import Elsewhere, EngineError, Failed, add_all, on_part, watched
+from cohmm.data.parts import EngineError, Failed, Parts, add_all, on_part, progress_callback
 from cohmm.data.values import shown
-from cohmm.distributed.files import FilePart
-from cohmm.distributed.partitions import (
-    Engine,
+from cohmm.distributed.backend import (
+    Backend,
     Partitions,
     Rows,
     as_elements,
@@ -23,6 +22,7 @@ from cohmm.distributed.partitions import (
     grouped,
     on_rows,
 )
+from cohmm.distributed.files import FilePart
 
 FAN_IN = 8  # values that one task adds up
 AHEAD = 16  # tables that are computed before they are asked for
@@ -42,7 +42,7 @@ LOST = (
 LARGE = "distributed.admin.large-graph-warning-threshold"
 
 
-class DaskEngine(Engine):
+class DaskBackend(Backend):
     """Parts that Dask computes.
 
     Parameters
@@ -74,16 +74,16 @@ class DaskEngine(Engine):
         """Which part this is, in words for an error message."""
         return super().place(number) if self.places is None else self.places[number]
 
-    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Elsewhere:
+    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Parts:
         """What workers keep: if one dies, its parts are made again from the collection."""
         shared = _as_task(broadcast)
         parts = [
-            delayed(on_part)(function, number, part, shared, numbered=True)
+            delayed(on_part)(function, number, part, shared)
             for number, part in enumerate(self.parts)
         ]
         with self._computing():
             kept = _seen(list(dask.persist(*parts)))
-        return DaskEngine(kept, self.client, None, self.places)
+        return DaskBackend(kept, self.client, None, self.places)
 
     def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
         shared = _as_task(broadcast)
@@ -149,7 +149,7 @@ def from_collection(
         parts = _blocks(collection)
     else:
         raise ValueError(f"a Dask {kind} is no Bag, DataFrame or Array: give one of these")
-    return Partitions(DaskEngine([delayed(_as_rows)(part) for part in parts], client))
+    return Partitions(DaskBackend([delayed(_as_rows)(part) for part in parts], client))
 
 
 def from_dataframe(
@@ -169,7 +169,7 @@ def from_dataframe(
         frame = frame.shuffle(on=group)
     parts = [delayed(_grouped)(part, column, group, order) for part in frame.to_delayed()]
     meta = frame._meta[[group] if group else []].reset_index(drop=True)
-    return Partitions(DaskEngine(parts, client, meta), group)
+    return Partitions(DaskBackend(parts, client, meta), group)
 
 
 def from_file_parts(
@@ -178,7 +178,7 @@ def from_file_parts(
     """Partitions of files that workers read: they must see them under the same paths."""
     if group is None:
         rows = [delayed(_rows_of_file)(part, column) for part in parts]
-        return Partitions(DaskEngine(rows, client, None, [part.place for part in parts]))
+        return Partitions(DaskBackend(rows, client, None, [part.place for part in parts]))
     from dask.dataframe import from_map
 
     frame = from_map(_frame_of_file, parts, names=(column, group, order))  # not columns: Dask's own
@@ -216,9 +216,9 @@ def _as_task(broadcast: tuple[Any, ...]) -> Delayed:
 
 
 def _seen(tasks: list[Delayed]) -> list[Delayed]:
-    """The same tasks; if somebody looks on, they are told of each that is done."""
-    watcher = watched()
-    if watcher is None:
+    """The same tasks; the progress callback, if any, hears of each that is done."""
+    callback = progress_callback()
+    if callback is None:
         return tasks
     tasks = list(dask.persist(*tasks))
     try:
@@ -227,7 +227,7 @@ def _seen(tasks: list[Delayed]) -> list[Delayed]:
         return tasks
     futures = futures_of(tasks)  # none where there is no cluster
     for done, _ in enumerate(as_completed(futures) if futures else [], 1):
-        watcher(done, len(tasks))
+        callback(done, len(tasks))
     return tasks
 
 

@@ -13,14 +13,14 @@ from typing import Any, cast
 import pyarrow as pa
 from pyarrow import json, parquet
 
-from cohmm.data.elsewhere import Elsewhere, Failed, add_all, in_turn, placed
 from cohmm.data.encoding import decoded
+from cohmm.data.mapped_arrays import on_disk
+from cohmm.data.parts import Failed, Parts, add_all, one_by_one, placed
 from cohmm.data.readers.delimited import all_numbers, read_delimited, read_delimited_rows
 from cohmm.data.readers.layout import Layout
 from cohmm.data.readers.source import Source, find_sources
-from cohmm.distributed.mapped import Mapped
-from cohmm.distributed.partitions import (
-    Engine,
+from cohmm.distributed.backend import (
+    Backend,
     Partitions,
     Rows,
     chosen_column,
@@ -153,7 +153,7 @@ def from_files(
         from cohmm.distributed.dask import from_file_parts
 
         return from_file_parts(parts, column, group, order, client)
-    return Partitions(LocalEngine(parts, (column, group, order)), group)
+    return Partitions(LocalBackend(parts, (column, group, order)), group)
 
 
 def _expanded(paths: Any) -> list[str]:
@@ -200,7 +200,27 @@ def _row_groups(source: Source, block: int) -> Iterator[FilePart]:
             first, size = i + 1, 0
 
 
-class LocalEngine(Engine):
+class LocalParts(Parts):
+    """Parts that this process keeps, their large arrays on disk; ``where`` says where each was."""
+
+    def __init__(self, parts: list[Any], where: Callable[[int], str]) -> None:
+        self._parts = parts
+        self._where = where
+
+    def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
+        return add_all(one_by_one(function, self._parts, len(self._parts), broadcast))
+
+    def keep(self, function: Callable[..., Any], *broadcast: Any) -> LocalParts:
+        """On disk as well."""
+        parts = one_by_one(function, self._parts, len(self._parts), broadcast)
+        return LocalParts([on_disk(part) for part in parts], self._where)
+
+    def place(self, number: int) -> str:
+        """Where the part came from."""
+        return self._where(number)
+
+
+class LocalBackend(Backend):
     """Files that this process reads, one part after the other.
 
     With groups all files are one part: their rows are held in memory while they are sorted.
@@ -227,12 +247,12 @@ class LocalEngine(Engine):
             yield Failed(-1, ValueError(" ".join(str(error).split())))
 
     def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
-        return add_all(in_turn(function, self._rows(), self.n_partitions, broadcast))
+        return add_all(one_by_one(function, self._rows(), self.n_partitions, broadcast))
 
-    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Elsewhere:
+    def keep(self, function: Callable[..., Any], *broadcast: Any) -> LocalParts:
         """In files that are mapped into memory, and removed with what is kept."""
-        made = in_turn(function, self._rows(), self.n_partitions, broadcast, numbered=True)
-        return Mapped.of(made, self.place)
+        parts = one_by_one(function, self._rows(), self.n_partitions, broadcast)
+        return LocalParts([on_disk(part) for part in parts], self.place)
 
     def answers(
         self, function: Callable[[Rows], pa.Table], schema: pa.Schema | None

@@ -23,8 +23,9 @@ from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from cohmm.data.elsewhere import Elsewhere, Failed, add_all, on_part
+from cohmm.data.parts import Failed, Parts, add_all, on_part
 from cohmm.data.values import shown
+from cohmm.distributed.backend import Backend, Partitions, Rows, chosen_column, on_rows
 from cohmm.distributed.batches import (
     BEGINS,
     BYTES,
@@ -40,7 +41,6 @@ from cohmm.distributed.batches import (
     plain,
     unpacked,
 )
-from cohmm.distributed.partitions import Engine, Partitions, Rows, chosen_column, on_rows
 
 SENT = f"{NUMBER} int, {PIECE} int, {BYTES} binary"  # what tasks give
 FEW = 8  # parts whose values this process adds up by itself
@@ -52,7 +52,7 @@ ABSENT = (
 )
 
 
-class SparkParts(Elsewhere):
+class SparkParts(Parts):
     """Parts that Spark's tasks work on.
 
     Parameters
@@ -75,12 +75,10 @@ class SparkParts(Elsewhere):
         self._parts = parts
         self._known = n_partitions
 
-    def _mapped(
-        self, function: Callable[..., Any], broadcast: tuple[Any, ...], numbered: bool = False
-    ) -> DataFrame:
+    def _mapped(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> DataFrame:
         # The name makes every frame another one to Spark, which keeps equal ones once, and
         # would drop all of them with the first.
-        work = partial(_work, uuid4().hex, self._parts, function, broadcast, numbered)
+        work = partial(_work, uuid4().hex, self._parts, function, broadcast)
         return _map_in_arrow(self._frame, work, SENT)
 
     def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
@@ -93,7 +91,7 @@ class SparkParts(Elsewhere):
 
     def keep(self, function: Callable[..., Any], *broadcast: Any) -> SparkParts:
         """What executors keep, in memory or on disk, until nobody here has it any more."""
-        frame = self._mapped(function, broadcast, numbered=True)
+        frame = self._mapped(function, broadcast)
         frame.persist(StorageLevel.MEMORY_AND_DISK)
         try:
             numbers = _fetched(frame.select(NUMBER))[NUMBER]
@@ -108,18 +106,18 @@ class SparkParts(Elsewhere):
         return Gone, ()  # so that a model which was fitted on a session can be pickled
 
 
-class Gone(Elsewhere):
+class Gone(Parts):
     """What parts are in another process than that of their session."""
 
     def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
         raise ValueError("the parts of this data were left with their Spark session: read it again")
 
-    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Elsewhere:
+    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Parts:
         """Nothing that could be kept."""
         return self
 
 
-class SparkEngine(SparkParts, Engine):
+class SparkBackend(SparkParts, Backend):
     """The partitions of a DataFrame.
 
     Parameters
@@ -142,7 +140,7 @@ class SparkEngine(SparkParts, Engine):
     @cached_property
     def n_partitions(self) -> int:  # type: ignore[override]
         """How many there are: Spark knows after a pass, where it chooses the number itself."""
-        return int(self._sum(lambda _: 1, ()))
+        return int(self.map_sum(_one))
 
     def answers(self, function: Callable[[Rows], pa.Table], schema: pa.Schema | None) -> DataFrame:
         """A DataFrame; without a schema the function is tried on the first rows, here."""
@@ -191,7 +189,7 @@ def from_frame(frame: Any, column: str | None, group: str | None, order: str | N
         why = str(error).split("\n", 1)[0]
         raise ValueError(f"Spark cannot give the rows of {names}: {why}") from None
     rows = partial(lists, schema, group, order) if group else partial(plain, schema)
-    return Partitions(SparkEngine(frame, rows, group), group)
+    return Partitions(SparkBackend(frame, rows, group), group)
 
 
 def _column(name: str) -> Any:
@@ -241,12 +239,11 @@ def _work(
     parts: Callable[[Batches], Iterator[tuple[int, Any]]],
     function: Callable[..., Any],
     broadcast: tuple[Any, ...],
-    numbered: bool,
     batches: Batches,
 ) -> Iterator[pa.RecordBatch]:
     n_threads = TaskContext.get().cpus()
     for number, part in parts(batches):
-        yield from packed(number, on_part(function, number, part, broadcast, n_threads, numbered))
+        yield from packed(number, on_part(function, number, part, broadcast, n_threads))
 
 
 def _answer(
@@ -262,6 +259,10 @@ def _answer(
                 yield from table.cast(schema).to_batches()
         except ValueError as error:
             raise ValueError(f"partition {number}: {error}") from error
+
+
+def _one(_: Rows) -> int:
+    return 1
 
 
 def _one_part(

@@ -12,14 +12,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
+from cohmm.data.partitioned import Partitioned
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
 from cohmm.data.user_warnings import warn
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
-from cohmm.distributed.partitions import Partitions
+from cohmm.distributed.backend import Partitions
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats
@@ -124,7 +124,7 @@ class HTMM(
     """
 
     fit_: HTMMFit
-    documents_: Documents | DocumentParts
+    documents_: Documents | Partitioned
     counts_: Cooccurrence
     _weights: Any
 
@@ -220,7 +220,7 @@ class HTMM(
         if not hasattr(self, "fit_"):
             return self.fit(X, sample_weight=sample_weight)
         before = getattr(self, "documents_", None)
-        if isinstance(X, Partitions) or isinstance(before, DocumentParts):
+        if isinstance(X, Partitions) or isinstance(before, Partitioned):
             raise ValueError("partial_fit is for documents in memory: fit all Partitions together")
         if not hasattr(self, "counts_"):
             raise ValueError(
@@ -628,7 +628,7 @@ class HTMM(
 
     def _learn(
         self,
-        documents: Documents | DocumentParts,
+        documents: Documents | Partitioned,
         counts: Cooccurrence,
         weights: Any,
         lags: TopicLags,

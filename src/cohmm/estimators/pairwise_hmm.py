@@ -11,14 +11,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from cohmm.data.sequence_parts import SequenceParts, encoded_parts
+from cohmm.data.partitioned import Data, as_data
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.bootstrap import Bootstrap, bootstrap
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.kept import Kept, kept_for
 from cohmm.diagnose.refits import refit
 from cohmm.diagnose.standard_errors import StandardErrors
-from cohmm.distributed.partitions import Partitions
+from cohmm.distributed.backend import Partitions
 from cohmm.evidence.counting import count_pairs
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
@@ -525,27 +525,18 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- inside ------------------------------------------------------------------------------
 
-    def _sequences(self, X: Any, lengths: Iterable[int] | None) -> Sequences | SequenceParts:
-        if isinstance(X, Partitions):
-            if lengths is not None:
-                raise ValueError(
-                    "lengths are for data in memory: a row of Partitions is a sequence"
-                )
-            return encoded_parts(
-                X,
-                vocabulary=self.vocabulary,
-                n_symbols=self.__dict__["n_features"],
-                characters=self.characters,
-            )
-        return Sequences.of(
-            *self._as_symbols(X, lengths),
+    def _sequences(self, X: Any, lengths: Iterable[int] | None) -> Data:
+        return as_data(
+            X,
+            lengths,
             vocabulary=self.vocabulary,
             n_symbols=self.__dict__["n_features"],
+            characters=self.characters,
         )
 
     def _learn(
         self,
-        data: Sequences | SequenceParts | Cooccurrence,
+        data: Data | Cooccurrence,
         refine: Refine,
         start: HMM | None = None,
         states: Any = None,

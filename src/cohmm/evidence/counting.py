@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from cohmm.data.elsewhere import Elsewhere
-from cohmm.data.sequence_parts import SequenceParts, counted
+from cohmm.data.partitioned import Partitioned, count_data
+from cohmm.data.parts import Parts
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.values import as_floats
 from cohmm.evidence.grams import check_total
@@ -55,10 +55,20 @@ def count_pairs(
     array([[0, 2],
            [1, 1]])
     """
-    if weights is not None and isinstance(X, (Elsewhere, SequenceParts)):
+    if weights is not None and isinstance(X, (Parts, Partitioned)):
         raise ValueError("weights are for data in memory, not for parts of it")
-    reading = (vocabulary, n_symbols, unseen, characters)
-    return _with_pairs(*counted(X, lengths, reading, pair_counts, as_lags(lags), weights))
+    counted = count_data(
+        X,
+        lengths,
+        pair_counts,
+        as_lags(lags),
+        weights,
+        vocabulary=vocabulary,
+        n_symbols=n_symbols,
+        unseen=unseen,
+        characters=characters,
+    )
+    return _with_pairs(*counted)
 
 
 def _with_pairs(counts: Cooccurrence, n_sequences: int, longest: int) -> Cooccurrence:

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
+from cohmm.data.partitioned import Partitioned
 from cohmm.data.values import as_floats
 from cohmm.evidence.counting import as_lags, pair_counts
 from cohmm.evidence.pairs import Cooccurrence
 
 
 def count_documents(
-    documents: Documents | DocumentParts, lags: Iterable[int] | int = (1,), weights: Any = None
+    documents: Documents | Partitioned, lags: Iterable[int] | int = (1,), weights: Any = None
 ) -> Cooccurrence:
     """Count which word follows which, within documents; empty ones have none.
 
@@ -34,7 +34,7 @@ def count_documents(
     array([[0, 1],
            [1, 0]])
     """
-    if isinstance(documents, DocumentParts):
+    if isinstance(documents, Partitioned):
         if weights is not None:
             raise ValueError("weights are for documents in memory, not for parts of them")
         return _with_pairs(documents.map_sum(_pairs, as_lags(lags)), documents)
@@ -50,7 +50,7 @@ def count_documents(
         if wrong.any():
             d = int(np.argmax(wrong))
             raise ValueError(
-                f"the weight of {documents.place_of(d)} is {weights[d]}: it must be finite and >= 0"
+                f"the weight of {documents.name_of(d)} is {weights[d]}: it must be finite and >= 0"
             )
         weights = weights[filled]
     counts = pair_counts(sequences, lags, weights)
@@ -64,7 +64,7 @@ def _pairs(documents: Documents, lags: list[int]) -> Cooccurrence | None:
     return pair_counts(documents.as_sequences()[0], lags) if documents.n_words else None
 
 
-def _with_pairs(counts: Cooccurrence | None, documents: Documents | DocumentParts) -> Cooccurrence:
+def _with_pairs(counts: Cooccurrence | None, documents: Documents | Partitioned) -> Cooccurrence:
     """``counts``, if there are any."""
     if counts is None:
         raise ValueError(f"there is no word in {len(documents)} documents")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cohmm.data.files import BATCH
+from cohmm.data.read_sequences import BATCH
 from cohmm.data.readers.layout import Layout
 from cohmm.data.readers.reading import Notice
 from cohmm.data.readers.source import Paths, Progress, find_sources

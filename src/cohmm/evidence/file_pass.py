@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cohmm.atomic_write import StorageError
 from cohmm.data.encoding import check_many
-from cohmm.data.files import BATCH, checked_batch, coder_of
-from cohmm.data.memory import MemoryCapError
+from cohmm.data.memory import Budget, MemoryCapError
+from cohmm.data.read_sequences import BATCH, NOT_INTEGERS, checked_batch, coder_of
 from cohmm.data.readers.codes import Coder
 from cohmm.data.readers.layout import Layout
 from cohmm.data.readers.pieces import Piece, Pieces
@@ -20,7 +21,6 @@ from cohmm.data.readers.reading import NoDataError, Notice, read_pieces
 from cohmm.data.readers.source import Progress, Source
 from cohmm.data.sequences import Sequences
 from cohmm.data.vocabulary import Vocabulary
-from cohmm.evidence.budget import Budget
 from cohmm.evidence.counting import pair_counts
 from cohmm.evidence.pair_sums import PairSums, summed
 from cohmm.evidence.pair_totals import enlarged
@@ -29,7 +29,6 @@ from cohmm.evidence.totals import Tally
 from cohmm.evidence.triple_totals import LargeTriples
 from cohmm.evidence.triples import Triples
 from cohmm.kernels.threads import one_ahead
-from cohmm.output import StorageError
 
 NO_PAIR = Sequences(np.zeros(1, np.int32), np.array([0, 1]), 1)
 
@@ -140,7 +139,7 @@ def _count(
             n = max(n, coder.n_symbols if labelled else int(piece.codes.max()) + 1)
             if not labelled:
                 n_observed = n_before + tally.n_observed + len(piece.codes)
-                check_many(n, n_observed, "without integers (--integers) they are labels")
+                check_many(n, n_observed, NOT_INTEGERS)
             tally.keep_within(how.budget.beside(n, labelled))
             tally.add(piece, n)
             how.budget.check(f"{n:,} {'labels' if labelled else 'symbols'} and their counts")

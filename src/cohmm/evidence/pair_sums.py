@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from cohmm import storage
+from cohmm.data.memory import Budget
 from cohmm.data.vocabulary import Vocabulary
-from cohmm.evidence.budget import Budget
 from cohmm.evidence.packed import PackedRows, Places, added, row_ends
 from cohmm.evidence.pair_totals import PairTotal, enlarged
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence

@@ -15,13 +15,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from cohmm.atomic_write import POSIX, StorageError, replacing, telling
 from cohmm.data.readers.source import Source
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary, in_order
 from cohmm.evidence.file_pass import Pass, Sums, check_some, count_one, finished, sums_of
 from cohmm.evidence.saved_counts import add_saved, add_saved_triples, described
 from cohmm.evidence.selection import Frequent
-from cohmm.output import POSIX, StorageError, replacing, telling
 
 if POSIX:
     import fcntl

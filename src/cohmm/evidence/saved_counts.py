@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cohmm import storage
-from cohmm.data.memory import MemoryCapError, in_words
+from cohmm.atomic_write import StorageError
+from cohmm.data.memory import Budget, MemoryCapError, in_words
 from cohmm.data.values import as_n_symbols
 from cohmm.data.vocabulary import Vocabulary, codes_in, in_order, labels_for
-from cohmm.evidence.budget import Budget
 from cohmm.evidence.file_pass import Pass, Sums, sums_of
 from cohmm.evidence.grams import as_counts, check_total
 from cohmm.evidence.packed import ENTRY, PackedRows, packed
@@ -24,7 +24,6 @@ from cohmm.evidence.totals import Tally
 from cohmm.evidence.triple_totals import LargeTriples, TripleTotal
 from cohmm.evidence.triples import Triples, check_size
 from cohmm.kernels.types import Ints
-from cohmm.output import StorageError
 
 CHUNK = 2**20  # entries that are read at a time
 

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from cohmm.output import StorageError
+from cohmm.atomic_write import StorageError
 
 
 class DiskArray:

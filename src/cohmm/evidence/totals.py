@@ -6,9 +6,9 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from cohmm.data.memory import Budget
 from cohmm.data.readers.pieces import Piece
 from cohmm.data.sequences import Sequences
-from cohmm.evidence.budget import Budget
 from cohmm.evidence.pair_totals import PairTotal, enlarged
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.triple_totals import TripleTotal

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cohmm import storage
+from cohmm.data.memory import Budget
 from cohmm.data.sequences import Sequences
 from cohmm.data.vocabulary import Vocabulary
-from cohmm.evidence.budget import Budget
 from cohmm.evidence.grams import merged
 from cohmm.evidence.packed import Folder, Stored
 from cohmm.evidence.selection import Selection

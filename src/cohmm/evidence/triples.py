@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.sequence_parts import counted
+from cohmm.data.partitioned import count_data
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.values import as_amount, as_n_symbols, as_numbers
 from cohmm.data.vocabulary import Vocabulary
@@ -106,8 +106,15 @@ def count_triples(
     array([[0, 1, 0],
            [1, 0, 1]], dtype=int32)
     """
-    reading = (vocabulary, n_symbols, unseen, characters)
-    counts, n, longest = counted(X, lengths, reading, triple_counts)
+    counts, n, longest = count_data(
+        X,
+        lengths,
+        triple_counts,
+        vocabulary=vocabulary,
+        n_symbols=n_symbols,
+        unseen=unseen,
+        characters=characters,
+    )
     if not len(counts.counts):
         raise ValueError(
             f"there is no triple: {n} sequences, the longest of {longest} symbols, never have "

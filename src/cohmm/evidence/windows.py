@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.sequence_parts import counted
+from cohmm.data.partitioned import count_data
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.values import as_amount, as_n_symbols, as_numbers, shown
 from cohmm.data.vocabulary import Vocabulary
@@ -126,8 +126,16 @@ def count_windows(
     array([[0, 1, 0, 1, 0],
            [1, 0, 1, 0, 1]], dtype=int32)
     """
-    reading = (vocabulary, n_symbols, unseen, characters)
-    counts, n, longest = counted(X, lengths, reading, window_counts, tau)
+    counts, n, longest = count_data(
+        X,
+        lengths,
+        window_counts,
+        tau,
+        vocabulary=vocabulary,
+        n_symbols=n_symbols,
+        unseen=unseen,
+        characters=characters,
+    )
     if not len(counts.counts):
         raise ValueError(
             f"there is no window: {n} sequences, the longest of {longest} symbols, never have "

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels.chain import Blocks
+from cohmm.kernels.recursions import Blocks
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.types import Floats, Ints, Part
 

@@ -1,4 +1,4 @@
-"""The passes over the non-zeros of a sparse matrix: the cost of learning from large vocabularies.
+"""The passes over the non-zeros of sparse counts: the cost of learning from large vocabularies.
 
 `sparse_pass`, of a sparse pair law: for row n with the non-zeros (l, v), and tables ``left`` and
 ``right`` of one row per symbol:
@@ -13,6 +13,20 @@ NumPy, dense:
 
 Tables and values are float32, in columns padded to a multiple of `WIDTH`; sums over a
 stretch of 128 non-zeros are float32, sums of those float64.  Both work on the rows in ``part``.
+
+`triple_pass`: for a triple (a, b, c) of probability v, and tables ``left``, ``centre`` and
+``right`` of one row per symbol, (N, K):
+
+    p = sum(left[a] * centre[b] * right[c])       what the model expects
+    w = v / p, or v where nothing is divided
+    out.before[a] += w * centre[b] * right[c]     and so for the two other symbols
+    log_fit += v * log p                          which is returned
+
+Triples are in order, and run r of them, from ``borders[r]``, begins with ``before[r], middle[r]``;
+a part is a range of runs.  NumPy, for a dense law T::
+
+    W = T / einsum("ak,bk,ck", left, centre, right) if divided else T
+    before = einsum("abc,bk,ck->ak", W, centre, right), and so on
 """
 
 from __future__ import annotations
@@ -23,7 +37,8 @@ from numpy.typing import NDArray
 from cohmm._native import fill_table
 from cohmm._native import sparse_pass as sparse_pass
 from cohmm._native import sparse_times as sparse_times
-from cohmm.kernels.chain import aligned_zeros
+from cohmm._native import triple_pass as triple_pass
+from cohmm.kernels.recursions import aligned_zeros
 from cohmm.kernels.types import Floats
 
 WIDTH = 16

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
+from cohmm.data.partitioned import Partitioned
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.triples import Triples
 from cohmm.evidence.windows import Windows
@@ -21,8 +21,8 @@ _HOW: dict[str, tuple[Any, str, str]] = {
     "Triples": (Triples, "counts of triples, a Triples", "count_triples(X)"),
     "Windows": (Windows, "counts of windows, a Windows", "count_windows(X, tau=2)"),
     "Documents": (Documents, "Documents", "read_documents(texts)"),
-    "Documents | DocumentParts": (
-        (Documents, DocumentParts),
+    "Documents | Partitioned": (
+        (Documents, Partitioned),
         "Documents",
         "read_documents(texts)",
     ),

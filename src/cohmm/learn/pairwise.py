@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.counting import checked_weights
 from cohmm.evidence.pairs import Cooccurrence
@@ -45,7 +46,7 @@ from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.likelihood import from_labels
 from cohmm.learn.sequences.multistart import best_start
 from cohmm.learn.sequences.refine import RefinedFit
-from cohmm.learn.sources import Data, Source, as_source
+from cohmm.learn.sources import Source, as_source
 from cohmm.model.hmm import HMM
 
 PAIR_PASSES = 3000
@@ -107,7 +108,7 @@ def pairwise(
 
     Parameters
     ----------
-    data : Sequences, SequenceParts, Cooccurrence or Source
+    data : Sequences, Partitioned, Cooccurrence or Source
         Counts alone cannot be refined.
     n_components, combine, volume, penalty, n_init, start
         As for `cohmm.learn.min_volume`.

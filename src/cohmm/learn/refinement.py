@@ -10,8 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from cohmm.data.sequence_parts import SequenceParts
-from cohmm.data.sequences import Sequences
+from cohmm.data.partitioned import Data
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.triples import MOST_SYMBOLS, triple_counts
 from cohmm.evidence.windows import window_counts
@@ -22,7 +21,7 @@ from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.likelihood import encoded
 from cohmm.learn.sequences.multistart import best_start
 from cohmm.learn.sequences.refine import RefinedFit, most_passes, refine, worthwhile
-from cohmm.learn.sources import Data, Source
+from cohmm.learn.sources import Source
 from cohmm.learn.sparsity import opened
 from cohmm.learn.windows.overcomplete import grouped, overcomplete
 from cohmm.learn.windows.window_ml import MAX_ITER, triple_maximum_likelihood
@@ -154,7 +153,7 @@ class SecondStep:
 
 def refine_triples(
     model: HMM,
-    data: Sequences | SequenceParts,
+    data: Data,
     *,
     sparsity: float | Literal["auto"] = 0.0,
     smoothing: float = 0.1,
@@ -215,7 +214,7 @@ class First(NamedTuple):
 
 
 def overcomplete_start(
-    data: Sequences | SequenceParts,
+    data: Data,
     n_components: int,
     *,
     smoothing: float = 0.1,
@@ -242,7 +241,7 @@ def overcomplete_start(
 
 
 def _from_windows(
-    data: Sequences | SequenceParts, k: int, smoothing: float, random_state: Any
+    data: Data, k: int, smoothing: float, random_state: Any
 ) -> tuple[str, Fit | None]:
     """What triples or windows say, if the data has enough of them."""
     n = int(np.count_nonzero(data.symbol_counts))

@@ -8,12 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cohmm.data.sequence_parts import SequenceParts
+from cohmm.data.partitioned import Data, Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.counting import count_pairs
 from cohmm.evidence.pairs import Cooccurrence
-
-Data = Sequences | SequenceParts
 
 
 class Source(Protocol):
@@ -59,9 +57,9 @@ class CountsAlone:
 
 def as_source(data: Any, weights: Any) -> Source:
     """``data`` as a source, whatever it came as."""
-    if isinstance(data, SequenceParts) and weights is not None:
+    if isinstance(data, Partitioned) and weights is not None:
         raise ValueError("weights are for data in memory, not for parts of it")
-    if isinstance(data, (Sequences, SequenceParts)):
+    if isinstance(data, (Sequences, Partitioned)):
         if weights is not None and not np.any(weights):
             raise ValueError(
                 "the weights of all sequences are zero: there is nothing to learn from"

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from cohmm.data.sequence_parts import SequenceParts
-from cohmm.data.sequences import Sequences
+from cohmm.data.partitioned import Data
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.constraints import ALL, tables
 from cohmm.learn.window_scores import WindowScores
@@ -257,9 +256,7 @@ def n_windows(parameters: int) -> int:
     return min(WINDOWS // 2, MAX_SCORES // parameters, int((MAX_PRODUCTS / parameters) ** 0.5))
 
 
-def sample_windows(
-    data: Sequences | SequenceParts, n_parameters: int, rng: np.random.Generator
-) -> Ints:
+def sample_windows(data: Data, n_parameters: int, rng: np.random.Generator) -> Ints:
     """Some windows of three symbols from the data, (n, 3), with nothing missing.
 
     Of two or one where no sequence is longer.

@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.sequence_parts import row_sequences
+from cohmm.data.partitioned import row_sequences
 from cohmm.data.sequences import Sequences
-from cohmm.distributed.partitions import Partitions
+from cohmm.distributed.backend import Partitions
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model import inference
 from cohmm.model.hmm import HMM

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels import blocks, chain
+from cohmm.kernels import blocks, recursions
 from cohmm.kernels.blocks import LANES, Cut
-from cohmm.kernels.chain import Blocks, Borders, Paths, Tables
+from cohmm.kernels.recursions import Blocks, Borders, Paths, Tables
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.types import Floats, Ints, Part
 
@@ -32,7 +32,7 @@ def viterbi(logs: Tables, symbols: Ints, offsets: Ints) -> tuple[Ints, Ints]:
     paths = Paths(ends, known, passed, lost, states)
 
     def through(work: Blocks, part: Part) -> None:
-        chain.viterbi(work, part, logs, borders, paths)
+        recursions.viterbi(work, part, logs, borders, paths)
 
     right_of = cut.right_of
     cut.run(lambda _, *part: through(cut.work, part), logs.width)
@@ -61,7 +61,9 @@ def _warm_up(logs: Tables, cut: Cut) -> tuple[Borders, Ints]:
     shape = len(cut.joints), logs.width
     before = np.zeros(shape)
     warm = Borders(before, before, cut.joints)
-    lengths = blocks.warm_up(cut, lambda work, part: chain.viterbi(work, part, logs, warm, Paths()))
+    lengths = blocks.warm_up(
+        cut, lambda work, part: recursions.viterbi(work, part, logs, warm, Paths())
+    )
     return Borders(before, np.zeros(shape)), lengths
 
 
@@ -69,7 +71,7 @@ def path_log_probs(logs: Tables, symbols: Ints, offsets: Ints, states: Ints) -> 
     """log P(states, symbols) of every sequence."""
     log_prob = np.empty(len(offsets) - 1)
     run(
-        lambda first, stop: chain.path_log_probs(
+        lambda first, stop: recursions.path_log_probs(
             symbols, offsets, (first, stop), states, logs, log_prob
         ),
         split(len(log_prob), blocks.PARTS),

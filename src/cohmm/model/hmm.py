@@ -14,7 +14,7 @@ from cohmm import storage
 from cohmm.data.sequences import RARE, Sequences, Unseen, check_unseen
 from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, label_array
-from cohmm.kernels.chain import Tables, log_tables, probability_tables
+from cohmm.kernels.recursions import Tables, log_tables, probability_tables
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model import decoding, inference
 from cohmm.model.hmm_frames import HMMTable, hmm_frame

@@ -4,9 +4,9 @@ A long sequence is cut into blocks, whose joints are checked: see `cohmm.kernels
 
 The scaled recursion drops what underflows, so its likelihood is a lower bound.  Where a possible
 state has become so faint that it may have lost digits, a second pass that raises every possible
-state to a floor gives an upper bound (`cohmm.kernels.chain.upper_bound`).  If the two are equal,
-nothing that matters was dropped, neither for the likelihood nor for any posterior; if not, the
-sequence is repeated in logarithms.
+state to a floor gives an upper bound (`cohmm.kernels.recursions.upper_bound`).  If the two are
+equal, nothing that matters was dropped, neither for the likelihood nor for any posterior; if not,
+the sequence is repeated in logarithms.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels import blocks, chain
+from cohmm.kernels import blocks, recursions
 from cohmm.kernels.blocks import FADED, Cut
-from cohmm.kernels.chain import (
+from cohmm.kernels.recursions import (
     Blocks,
     Borders,
     Filtered,
@@ -109,7 +109,7 @@ def surprise(tables: Tables, symbols: Ints, offsets: Ints) -> Floats:
     logs = log_tables(tables) if len(hard) else tables
     for s in hard:
         whole = slice(offsets[s], offsets[s + 1])
-        chain.log_surprise(symbols[whole], logs, nats[whole])
+        recursions.log_surprise(symbols[whole], logs, nats[whole])
     nats[symbols < 0] = 0.0
     return np.maximum(nats, 0.0, out=nats)  # not -1e-17, for what is certain
 
@@ -141,7 +141,7 @@ def _is_exact(
     tables: Tables, symbols: Ints, offsets: Ints, which: Ints, log_prob: Floats
 ) -> np.ndarray:
     """Whether the likelihoods of some sequences, lower bounds, are equal to upper ones."""
-    upper, log_divisor = chain.upper_bound(tables)
+    upper, log_divisor = recursions.upper_bound(tables)
     picked, cuts = _pick(symbols, offsets, which)
     result = _forward_scaled(upper, picked, cuts)
     divided = np.add.reduceat(log_divisor[picked], cuts[:-1])
@@ -169,7 +169,7 @@ def _forward_scaled(
     out = Filtered(log_prob, lost, filtered, last, nats)
 
     def through(work: Blocks, part: Part) -> None:
-        chain.forward(work, part, tables, tables.scaling, borders, out)
+        recursions.forward(work, part, tables, tables.scaling, borders, out)
 
     cut.run(lambda _, *part: through(cut.work, part), tables.width)
     _settle_forward(cut, borders, lambda work: through(work, (0, 1)))
@@ -186,7 +186,7 @@ def _warm_forward(tables: Tables, cut: Cut) -> Borders:
     warm = Borders(before, before, cut.joints)
     blocks.warm_up(
         cut,
-        lambda work, part: chain.forward(work, part, tables, tables.scaling, warm, Filtered()),
+        lambda work, part: recursions.forward(work, part, tables, tables.scaling, warm, Filtered()),
     )
     return Borders(before, after)
 
@@ -196,7 +196,7 @@ def _warm_backward(tables: Tables, cut: Cut) -> Borders:
     warm = Borders(before, before, cut.joints)
     blocks.warm_up(
         cut,
-        lambda work, part: chain.backward(work, part, tables, tables.scaling, warm),
+        lambda work, part: recursions.backward(work, part, tables, tables.scaling, warm),
         backward=True,
     )
     return Borders(before, before.copy())  # blocks that do not count leave nothing
@@ -295,15 +295,15 @@ def _smooth_scaled(
     def through(group: int, first: int, stop: int) -> None:
         out = Smoothed(*sums[group]) if count else Smoothed(posterior=posterior, best=states)
         work, part = cut.work, (first, stop)
-        chain.forward_backward(
+        recursions.forward_backward(
             work, part, tables, tables.scaling, ahead, behind, weights, filtered, out
         )
 
     def forward_again(work: Blocks, part: Part) -> None:
-        chain.forward(work, part, tables, tables.scaling, ahead, filtered)
+        recursions.forward(work, part, tables, tables.scaling, ahead, filtered)
 
     def backward_again(work: Blocks, part: Part) -> None:
-        chain.backward(work, part, tables, tables.scaling, behind)
+        recursions.backward(work, part, tables, tables.scaling, behind)
 
     for final in (False, True):
         sums = [_empty_counts(tables) for _ in range(n_sums)]
@@ -358,7 +358,7 @@ def _smooth_in_logarithms(
     if place >= 0:
         return
     beta = np.empty_like(alpha)
-    chain.log_backward(piece, logs, beta)
+    recursions.log_backward(piece, logs, beta)
     if result.posterior is not None or result.best is not None:
         gamma = _normalised(alpha + beta)
         if result.posterior is not None:
@@ -369,7 +369,7 @@ def _smooth_in_logarithms(
         k = logs.n_states
         starts, transitions = np.zeros(k), np.zeros((k, k))
         emissions = np.zeros((len(logs.emit), k))
-        chain.add_log_counts(piece, logs, alpha, beta, starts, transitions, emissions)
+        recursions.add_log_counts(piece, logs, alpha, beta, starts, transitions, emissions)
         for total, one in zip(result.counts, (starts, transitions, emissions[:-1].T), strict=True):
             total += weights[s] * one
 
@@ -377,10 +377,10 @@ def _smooth_in_logarithms(
 def _log_forward(logs: Tables, symbols: Ints, keep: bool) -> tuple[Floats, float, int]:
     """log P(symbols up to t, state at t) of all t, or of the last, (1, K); log P; lost place."""
     alpha = np.empty((len(symbols) if keep else 1, logs.n_states))
-    place = chain.first_impossible(symbols, logs)
+    place = recursions.first_impossible(symbols, logs)
     if place >= 0:
         return alpha, -np.inf, place
-    return alpha, chain.log_forward(symbols, logs, alpha), -1
+    return alpha, recursions.log_forward(symbols, logs, alpha), -1
 
 
 def _normalised(log_rows: Floats) -> Floats:

@@ -13,8 +13,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from cohmm.output import check_path as check_path
-from cohmm.output import replacing
+from cohmm.atomic_write import check_path as check_path
+from cohmm.atomic_write import replacing
 from cohmm.report.colours import INK, PAGE, palette, text_on
 from cohmm.report.values import Report
 

@@ -25,12 +25,12 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from scipy import sparse
 
-from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
+from cohmm.data.partitioned import Partitioned
 from cohmm.data.vocabulary import codes_in
+from cohmm.kernels.documents import TopWords, window_cooccurrence
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.types import Floats, Ints
-from cohmm.kernels.window_cooccurrence import TopWords, window_cooccurrence
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics.describe import top_codes, top_words
 
@@ -82,7 +82,7 @@ def coherence(
     topics : array (K, V), TopicFit, or list of lists of words
         P(word | topic), of which the most probable words are taken, or these words themselves,
         the most probable first.
-    documents : Documents or DocumentParts, or sparse matrix (D, V)
+    documents : Documents or Partitioned, or sparse matrix (D, V)
         The reference corpus; of a document-term matrix only what is not zero counts.
     measure : "paper", "umass", "npmi" or "c_v"
         Which definition: see the module.
@@ -115,7 +115,7 @@ def coherence(
     elif measure not in ("npmi", "c_v"):
         raise ValueError(f"{measure!r} is defined by documents: leave out window={window}")
     words = _words(topics, documents, defaults.top, top)
-    if isinstance(documents, DocumentParts):
+    if isinstance(documents, Partitioned):
         counted = documents.map_sum(_occurrences, words, window)
     else:
         counted = occurrences(words, documents, window)

@@ -18,8 +18,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.document_chains import Reading as Reading
-from cohmm.kernels.document_chains import infer_documents, predict_words
+from cohmm.kernels.documents import Reading as Reading
+from cohmm.kernels.documents import infer_documents, predict_words
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.topics.htmm_fit import HTMMFit

@@ -137,13 +137,12 @@ def groups_of(
     if not values:
         raise ValueError("there are no documents to group")
     if period != "class" and (period is not None or are_dates(values)):
-        found = periods_of(values, period, documents.place_of)
+        found = periods_of(values, period, documents.name_of)
         return Groups(found.which, found.labels, found.starts, found.period)
     for d, value in enumerate(values):
         if is_missing(value):
             raise ValueError(
-                f"{documents.place_of(d)} has no class: give one for every document, or leave it "
-                "out"
+                f"{documents.name_of(d)} has no class: give one for every document, or leave it out"
             )
     distinct = _sorted(values)
     place = {value: number for number, value in enumerate(distinct)}

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
+from cohmm.data.partitioned import Partitioned
 from cohmm.kernels.types import Floats
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.topics.coherence import coherence
@@ -50,7 +50,7 @@ class Overview:
     contrast: Floats
 
     @classmethod
-    def of(cls, fit: HTMMFit, chain: Chain, documents: Documents | DocumentParts) -> Overview:
+    def of(cls, fit: HTMMFit, chain: Chain, documents: Documents | Partitioned) -> Overview:
         """Measure what was learned.
 
         >>> from cohmm import HTMM

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.document_parts import texts_of
+from cohmm.data.partitioned import texts_of
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.user_warnings import silenced
-from cohmm.distributed.partitions import Partitions
+from cohmm.distributed.backend import Partitions
 from cohmm.kernels.types import Floats
 from cohmm.model.answers import list_array
 from cohmm.topics.document_chains import Chains, segment

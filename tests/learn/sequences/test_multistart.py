@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from cohmm import HMM, Sequences, count_pairs
-from cohmm.datasets.synthetic import random_hmm
-from cohmm.datasets.synthetic_sessions import random_sessions
+from cohmm.datasets.synthetic import random_hmm, random_sessions
 from cohmm.learn import min_volume, pairwise, refine
 from cohmm.learn.sequences import multistart as starts
 from cohmm.learn.sequences.baum_welch import random_start

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from cohmm.data.characters import distinct_characters
 from cohmm.data.encoding import common
 from cohmm.data.readers.codes import Chunk
-from cohmm.kernels.tokenize import split_words
+from cohmm.kernels.text import split_words
 from cohmm.kernels.types import Ints
 
 

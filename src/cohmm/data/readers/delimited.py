@@ -19,7 +19,7 @@ from cohmm.data.readers.layout import Layout
 from cohmm.data.readers.places import DELIMITERS, place
 from cohmm.data.readers.source import Progress, Source
 from cohmm.data.values import shown
-from cohmm.kernels.csv_quotes import BEGIN, PLAIN, QUOTED, follow_quotes
+from cohmm.kernels.text import BEGIN, PLAIN, QUOTED, follow_quotes
 
 BLOCK = 2**23  # bytes at a time; a row must fit
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.sequence_parts import SequenceParts
+from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
 from cohmm.learn.constraints import PseudoCounts
 from cohmm.learn.learner import Callback, Fit, Record, by_prevalence, learner
@@ -88,9 +88,7 @@ def baum_welch(
     )
 
 
-def random_start(
-    data: Sequences | SequenceParts, n_components: int, rng: np.random.Generator
-) -> HMM:
+def random_start(data: Data, n_components: int, rng: np.random.Generator) -> HMM:
     """Random transitions, and emissions that are the symbols' frequencies, each times a draw."""
     emission = rng.exponential(size=(n_components, data.n_symbols)) * data.symbol_counts
     transmat = rng.exponential(size=(n_components, n_components))

@@ -11,9 +11,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from cohmm.data.sequence_parts import SequenceParts
+from cohmm.data.partitioned import Data, Partitioned
 from cohmm.data.sequences import Sequences
-from cohmm.kernels.chain import probability_tables
+from cohmm.kernels.recursions import probability_tables
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.constraints import Known, PseudoCounts, tables, uniform_states
 from cohmm.learn.learner import Fit, Record
@@ -34,7 +34,7 @@ class SequenceLikelihood:
 
     Parameters
     ----------
-    data : Sequences or SequenceParts
+    data : Sequences or Partitioned
         The evidence.
     weights : array, (S,), optional
         How often each sequence counts; once by default.
@@ -42,7 +42,7 @@ class SequenceLikelihood:
         States that are known: the likelihood is then theirs too.  Neither is for parts.
     """
 
-    data: Sequences | SequenceParts
+    data: Data
     weights: Floats | None = None
     labels: Labels | None = None
 
@@ -80,14 +80,14 @@ def _summed(
     return float(log_prob.sum() if weights is None else weights @ log_prob), counts
 
 
-def encoded(model: HMM, data: Sequences | SequenceParts) -> Sequences | SequenceParts:
+def encoded(model: HMM, data: Data) -> Sequences | Partitioned:
     """The data in the symbols of a model; parts have to have them."""
-    if isinstance(data, SequenceParts):
+    if isinstance(data, Partitioned):
         return data.in_terms_of(model.vocabulary, model.n_symbols)
     return model.encode(data)
 
 
-def log_likelihood(model: HMM, data: Sequences | SequenceParts) -> float:
+def log_likelihood(model: HMM, data: Data) -> float:
     """log P of all sequences."""
     return float(data.map_sum(_log_likelihood, model))
 

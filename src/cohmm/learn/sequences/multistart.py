@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm.data.sequence_parts import SequenceParts
+from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.types import Floats
 from cohmm.learn.constraints import PseudoCounts, tables
@@ -60,7 +60,7 @@ class Runner(NamedTuple):
 
 
 def best_start(
-    data: Sequences | SequenceParts,
+    data: Data,
     candidates: list[HMM],
     draw: Callable[[np.random.Generator], HMM],
     *,
@@ -135,7 +135,7 @@ def race(
     return field[0]
 
 
-def _all_of(data: Sequences | SequenceParts) -> Sequences:
+def _all_of(data: Data) -> Sequences:
     ends = np.cumsum(data.lengths)
     return data.spans(ends - data.lengths, ends)
 
@@ -188,9 +188,7 @@ def em(model: HMM, data: Sequences, passes: int) -> HMM:
     return model
 
 
-def subsets(
-    data: Sequences | SequenceParts, sizes: tuple[int, ...], rng: np.random.Generator
-) -> list[Sequences]:
+def subsets(data: Data, sizes: tuple[int, ...], rng: np.random.Generator) -> list[Sequences]:
     """Disjoint parts of about so many symbols, of whole sequences or of pieces of long ones."""
     longest = max(1, min(LONGEST_PIECE, data.n_observations // PIECES))
     n_pieces = -(-data.lengths // longest)

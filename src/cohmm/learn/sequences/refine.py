@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cohmm.data.sequence_parts import SequenceParts
+from cohmm.data.partitioned import Data, Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.counting import checked_weights
 from cohmm.evidence.triples import MOST_SYMBOLS, Triples, triple_counts
@@ -78,7 +78,7 @@ class RefinedFit(Fit):
 @learner
 def refine(
     model: HMM,
-    data: Sequences | SequenceParts,
+    data: Data,
     *,
     triples: Triples | None = None,
     weights: Any = None,
@@ -99,7 +99,7 @@ def refine(
     ----------
     model : HMM
         The start, such as the pair estimate; an entry that is zero stays zero.
-    data : Sequences or SequenceParts
+    data : Sequences or Partitioned
         The evidence.
     triples : Triples, optional
         Its triples, where they have been counted already.
@@ -155,7 +155,7 @@ def refine(
     check_choice((True, False), as_given=as_given)
     if prior is not None and not isinstance(prior, PseudoCounts):
         raise ValueError(f"prior must be PseudoCounts, not {prior!r}")
-    if isinstance(data, SequenceParts) and not (states is weights is None):
+    if isinstance(data, Partitioned) and not (states is weights is None):
         raise ValueError("weights and known states are for data in memory, not for parts of it")
     labels = None
     if states is not None and isinstance(data, Sequences):
@@ -260,7 +260,7 @@ def _without_unseen(model: HMM, frequency: Floats) -> HMM:
 def _by_windows(
     model: HMM,
     visited: Floats,
-    data: Sequences | SequenceParts,
+    data: Data,
     triples: Triples | None,
     target: Target,
 ) -> tuple[HMM, int]:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import expit
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.document_chains import DocumentChain, predict_words
+from cohmm.kernels.documents import DocumentChain, predict_words
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats
 from cohmm.learn.topics.sticky_em import (

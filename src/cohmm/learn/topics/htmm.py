@@ -7,7 +7,7 @@
     4. the chain of a document: how often a topic is drawn anew, and how many draws the prior of
        its topics is worth, with M as it is (`cohmm.learn.topics.chain_choice`);
     5. ``refine`` passes of EM over the documents, in which each is a sticky chain with topic
-       proportions of its own (`cohmm.kernels.document_chains`); they update M.  Topics are drawn
+       proportions of its own (`cohmm.kernels.documents`); they update M.  Topics are drawn
        anew more often than they will be, at a power of that rate: a word's own say, which its
        neighbours would drown, gives topics that differ more;
     6. the chain again, and the corpus' transitions, as these chains expect them
@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
+from cohmm.data.partitioned import Partitioned
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.learner import Callback, Record, learner
@@ -49,7 +49,7 @@ from cohmm.model.hmm import HMM
 
 @learner
 def htmm(
-    documents: Documents | DocumentParts,
+    documents: Documents | Partitioned,
     n_components: States,
     *,
     lags: TopicLags = "auto",
@@ -69,7 +69,7 @@ def htmm(
 
     Parameters
     ----------
-    documents : Documents or DocumentParts
+    documents : Documents or Partitioned
         The corpus.
     n_components : int or "auto"
         Number of topics; "auto": as many as stand out from the noise.

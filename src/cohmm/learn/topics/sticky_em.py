@@ -2,7 +2,7 @@
 
     x_1 ~ p_d;   x_{t+1} = x_t with probability 1 - switch, else drawn from p_d;   w_t ~ M[:, x_t]
 
-A pass is O(K) per word (`cohmm.kernels.document_chains`).
+A pass is O(K) per word (`cohmm.kernels.documents`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
-from cohmm.kernels.document_chains import DocumentChain, count_moves, count_words
+from cohmm.data.partitioned import Partitioned
+from cohmm.kernels.documents import DocumentChain, count_moves, count_words
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Part
 
-Data = Documents | DocumentParts
+Data = Documents | Partitioned
 
 SWITCH = 0.5  # the rate that learning begins with
 RESTLESS = 0.4  # the power of the rate of switching while topics are learned

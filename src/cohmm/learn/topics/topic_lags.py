@@ -20,8 +20,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cohmm.data.document_parts import DocumentParts
 from cohmm.data.documents import Documents
+from cohmm.data.partitioned import Partitioned
 from cohmm.evidence.counting import as_lags
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
@@ -42,7 +42,7 @@ NOISE = 3.0  # standard deviations
 LEAST_WEIGHT = 0.1
 
 
-def auto_lags(documents: Documents | DocumentParts) -> dict[int, float]:
+def auto_lags(documents: Documents | Partitioned) -> dict[int, float]:
     """The lags at which to count, and how much the pair law of each counts, a near one's 1.
 
     >>> from cohmm.datasets.demo_topics import demo_model
@@ -65,7 +65,7 @@ def auto_lags(documents: Documents | DocumentParts) -> dict[int, float]:
     return weights
 
 
-def lag_shares(lags: TopicLags, documents: Documents | DocumentParts) -> dict[int, float]:
+def lag_shares(lags: TopicLags, documents: Documents | Partitioned) -> dict[int, float]:
     """How much the pair law of every lag counts: given, or alike, or as the documents show.
 
     >>> lag_shares((1, 3), Documents([0, 1], [0, 2], ("rain", "sun")))
@@ -84,7 +84,7 @@ def lag_shares(lags: TopicLags, documents: Documents | DocumentParts) -> dict[in
     return shares
 
 
-def _signals(documents: Documents | DocumentParts, far: list[int]) -> dict[int, float]:
+def _signals(documents: Documents | Partitioned, far: list[int]) -> dict[int, float]:
     """The signal of every lag; none where there are too few documents, or words, to tell."""
     chosen = documents.some(SAMPLE)
     order = generator(0).permutation(chosen)

@@ -25,8 +25,8 @@ from cohmm.evidence.grams import keys_of
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence
 from cohmm.evidence.triples import Triples
 from cohmm.evidence.windows import Windows
+from cohmm.kernels.sparse_pass import triple_pass
 from cohmm.kernels.threads import run
-from cohmm.kernels.triple_pass import triple_pass
 from cohmm.kernels.types import Floats, Ints, Part
 from cohmm.learn.learner import prevalence_of
 from cohmm.learn.maximize import Expected

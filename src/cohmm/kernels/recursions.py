@@ -1,7 +1,7 @@
-"""What the kernels of chains are given and what they fill: arrays under names.
+"""Forward, backward and Viterbi: what they are given and what they fill, arrays under names.
 
-`cohmm._native` reads these by their names (``chain.hpp``).  Tables have one row per symbol and one
-column per state, the columns padded with impossible states; the last row belongs to the missing
+`cohmm._native` reads these by their names (``arguments.hpp``).  Tables have one row per symbol and
+one column per state, the columns padded with impossible states; the last row belongs to the missing
 observation: ones, it says nothing of the state.  What is not wanted is None.
 """
 

@@ -9,8 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from benchmarks.text_corpora import octis, wikipedia
 
-from cohmm.datasets.corpora import MissingData, octis, wikipedia
+from cohmm.datasets.data_files import MissingData
 
 ROWS = "wheat corn\ttrain\tfarm\ngoal\tval\tsport\nmatch ball\ttest\tsport\n"
 WIKI = """<doc id="1" url="?curid=1" title="Oats">

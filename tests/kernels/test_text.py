@@ -1,4 +1,4 @@
-"""Cutting text into words, against Python's own split."""
+"""Words against Python's own split, and quotes in CSV against the rules written out."""
 
 import re
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm.data.readers.cells import words_of
-from cohmm.kernels.tokenize import split_text
+from cohmm.kernels.text import BEGIN, CLOSED, PLAIN, QUOTED, follow_quotes, split_text
 
 ROWS = st.lists(st.text(alphabet="ab é\t\r\v\f\u00a0\u3000", max_size=8), max_size=8)
 
@@ -39,3 +39,31 @@ def test_words_are_runs_of_word_characters(texts, least):
     assert lengths.tolist() == [len(words) for words in expected]
     found = [bytes(packed[offsets[w] : offsets[w + 1]]).decode() for w in range(n)]
     assert found == [word for words in expected for word in words]
+
+
+def follow(data: bytes, place: int, line: int, opened: int) -> tuple[bool, list[int]]:
+    """Whether the quotes are valid, and the state behind the last byte that is."""
+    for byte in data.decode():
+        if place == QUOTED:
+            place = CLOSED if byte == '"' else QUOTED
+        elif byte in ",\n\r":
+            place = BEGIN
+        elif byte == '"' and place == CLOSED:  # the second of two, which is meant
+            place = QUOTED
+        elif byte == '"' and place == BEGIN:
+            place, opened = QUOTED, line
+        elif place == CLOSED and opened != line and byte not in " \t":
+            return False, [place, line, opened]
+        else:
+            place = PLAIN
+        line += byte == "\n"
+    return True, [place, line, opened]
+
+
+@given(st.text(alphabet='a,"\n\r \t', max_size=12), st.integers(0, 12))
+def test_quotes_are_followed_from_call_to_call(text, cut):
+    state = np.array([BEGIN, 1, 0])
+    valid = True
+    for data in (text[:cut].encode(), text[cut:].encode()):
+        valid = valid and follow_quotes(np.frombuffer(data, np.uint8), ord(","), state)
+    assert (valid, state.tolist()) == follow(text.encode(), BEGIN, 1, 0)

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from cohmm.kernels.document_chains import (
+from cohmm.kernels.documents import (
     DocumentChain,
     Reading,
     count_words,

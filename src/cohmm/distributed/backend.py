@@ -1,4 +1,4 @@
-"""Partitions: data that is elsewhere, whichever engine holds it."""
+"""Partitions: rows of data that a backend holds, whichever it is."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cohmm.data.elsewhere import Elsewhere, Failed
 from cohmm.data.encoding import ranks
+from cohmm.data.parts import Failed, Parts
 from cohmm.data.values import listed, shown
 from cohmm.kernels.threads import threads
 
@@ -27,7 +27,7 @@ class Rows(NamedTuple):
     keys: pa.Array | None = None
 
 
-class Engine(Elsewhere):
+class Backend(Parts):
     """Parts that are `Rows`, held by something that can work on all of them."""
 
     n_partitions: int
@@ -44,16 +44,19 @@ class Engine(Elsewhere):
         raise ValueError("this engine gives its own collection: use map_rows, and write that")
 
 
-class Partitions(Elsewhere):
+class Partitions(Parts):
     """Data in partitions of a Dask or Spark collection, or of files.
 
     Whatever learns takes it in place of data in memory; whatever answers gives a collection of
     the same engine.  Nothing is read before it is needed.
     """
 
-    def __init__(self, engine: Engine, group: str | None = None) -> None:
-        self._engine = engine
+    def __init__(
+        self, backend: Backend, group: str | None = None, change: Callable[[Any], Any] | None = None
+    ) -> None:
+        self._backend = backend
         self.group = group
+        self._change = change
 
     @staticmethod
     def of(
@@ -118,7 +121,11 @@ class Partitions(Elsewhere):
     @property
     def n_partitions(self) -> int:
         """How many partitions there are."""
-        return self._engine.n_partitions
+        return self._backend.n_partitions
+
+    def with_rows(self, change: Callable[[Any], Any]) -> Partitions:
+        """The same partitions, of which a learner sees ``change(rows)``."""
+        return Partitions(self._backend, self.group, change)
 
     def map_rows(self, function: Callable[[Any], Any], schema: pa.Schema | None = None) -> Any:
         """What ``function`` makes of the rows of each partition, as a collection of the engine.
@@ -127,22 +134,22 @@ class Partitions(Elsewhere):
         of them: a list, or a pyarrow table, whose ``schema`` an engine may want to know before.
         With groups their keys come first.
         """
-        return self._engine.answers(partial(answered, function, self.group, schema), schema)
+        return self._backend.answers(partial(answered, function, self.group, schema), schema)
 
     def tables(self, function: Callable[[Any], Any], schema: pa.Schema) -> Iterator[pa.Table]:
         """As `map_rows`, computed, a table per partition: of files, and of Dask's collections."""
-        return self._engine.tables(partial(answered, function, self.group, schema))
+        return self._backend.tables(partial(answered, function, self.group, schema))
 
-    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Elsewhere:
+    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Parts:
         """``function(number, rows, *broadcast)`` of every partition, kept by the workers."""
-        return self._engine.keep(_on_numbered_values, function, *broadcast)
+        return self._backend.keep(_on_values, self._change, function, *broadcast)
 
     def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
-        return self._engine._sum(_on_values, (function, *broadcast))
+        return self._backend._sum(_on_values, (self._change, function, *broadcast))
 
     def place(self, number: int) -> str:
         """Which partition this is, in words for an error message."""
-        return self._engine.place(number)
+        return self._backend.place(number)
 
 
 def _are_paths(collection: Any) -> bool:
@@ -155,14 +162,14 @@ def _are_paths(collection: Any) -> bool:
     )
 
 
-def _on_values(rows: Rows, function: Callable[..., Any], *broadcast: Any) -> Any:
-    return function(rows.values, *broadcast)
-
-
-def _on_numbered_values(
-    number: int, rows: Rows, function: Callable[..., Any], *broadcast: Any
+def _on_values(
+    number: int,
+    rows: Rows,
+    change: Callable[[Any], Any] | None,
+    function: Callable[..., Any],
+    *broadcast: Any,
 ) -> Any:
-    return function(number, rows.values, *broadcast)
+    return function(number, rows.values if change is None else change(rows.values), *broadcast)
 
 
 def chosen_column(names: Iterable[str], column: str | None, *others: str | None) -> str:

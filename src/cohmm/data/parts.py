@@ -1,7 +1,7 @@
-"""Data that is elsewhere, in parts: all that is asked of it is a map over them, and a sum.
+"""Parts of data on a backend: all that is asked of them is a map over all parts, and its sum.
 
 Counts of pairs, expected counts of a forward-backward pass and of a pass over documents are sums
-over parts.  Whoever computes them calls `Elsewhere.map_sum`, and does not know where the parts are.
+over parts, so whoever computes them calls `map_sum` and does not know where the parts are.
 """
 
 from __future__ import annotations
@@ -17,15 +17,19 @@ from typing import Any
 from cohmm.kernels.threads import n_threads, threads
 
 
-class Elsewhere(ABC):
+class Parts(ABC):
     """Parts of data, each where it is worked on: in this process, or on workers of a cluster."""
 
     def map_sum(self, function: Callable[..., Any], *broadcast: Any) -> Any:
         """The sum of ``function(part, *broadcast)`` over all parts.
 
-        Parts are added in their order, by `add`; None, which stands for nothing, where there are
-        none.  ``function`` and ``broadcast`` travel to the parts, and what it gives back.
+        Parts are added in their order, by `add`; the sum is None where there are none.
+        ``function`` and ``broadcast`` travel to the parts, and its results back.
         """
+        return self.sum_numbered(_without_number, function, *broadcast)
+
+    def sum_numbered(self, function: Callable[..., Any], *broadcast: Any) -> Any:
+        """As `map_sum`, of ``function(number, part, *broadcast)``."""
         total = self._sum(function, broadcast)
         if isinstance(total, Failed):
             raise placed(total.error, self.place(total.number)) from None
@@ -33,10 +37,10 @@ class Elsewhere(ABC):
 
     @abstractmethod
     def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
-        """As `map_sum`, by means of `on_part`; the first part that `Failed` instead, if one has."""
+        """As `sum_numbered`, by means of `on_part`; the first part that `Failed`, if one has."""
 
     @abstractmethod
-    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Elsewhere:
+    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Parts:
         """``function(number, part, *broadcast)`` of every part, kept where it was made."""
 
     def place(self, number: int) -> str:
@@ -44,19 +48,23 @@ class Elsewhere(ABC):
         return f"partition {number}"
 
 
+def _without_number(_: int, part: Any, function: Callable[..., Any], *broadcast: Any) -> Any:
+    return function(part, *broadcast)
+
+
 def placed(error: ValueError, place: str) -> ValueError:
-    """The same error, with the place of what is wrong before it, unless it begins with that."""
+    """The same error with its place in front, unless it begins with that."""
     text = str(error)
     if not text.startswith(place):
         text = f"{place}: {text}"
     try:
         return type(error)(text)
-    except TypeError:  # one that has more to say than a text
+    except TypeError:  # one that takes more than a text, such as UnicodeDecodeError
         return ValueError(text)
 
 
 class EngineError(ValueError):
-    """Whoever works on the parts cannot: its scheduler is gone, or workers die again and again."""
+    """The backend cannot work: its scheduler is gone, or workers die again and again."""
 
 
 @dataclass(frozen=True)
@@ -67,44 +75,40 @@ class Failed:
     error: ValueError
 
 
-Watcher = Callable[[int, int], None]
-_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+ProgressCallback = Callable[[int, int], None]
+_callback: ContextVar[ProgressCallback | None] = ContextVar("callback", default=None)
 
 
 @contextmanager
-def watching(watcher: Watcher | None) -> Iterator[None]:
-    """Have ``watcher(done, n)`` called whenever one of ``n`` parts has been worked on."""
-    before = _watcher.set(watcher)
+def report_progress(callback: ProgressCallback | None) -> Iterator[None]:
+    """Have ``callback(done, n)`` called whenever one of ``n`` parts is done."""
+    token = _callback.set(callback)
     try:
         yield
     finally:
-        _watcher.reset(before)
+        _callback.reset(token)
 
 
-def watched() -> Watcher | None:
-    """Who looks on, if anybody does."""
-    return _watcher.get()
+def progress_callback() -> ProgressCallback | None:
+    """The current progress callback, if any."""
+    return _callback.get()
 
 
-def in_turn(
-    function: Callable[..., Any],
-    parts: Iterable[Any],
-    n: int,
-    broadcast: tuple[Any, ...],
-    numbered: bool = False,
+def one_by_one(
+    function: Callable[..., Any], parts: Iterable[Any], n: int, broadcast: tuple[Any, ...]
 ) -> Iterator[Any]:
-    """``function`` of one part after the other, in this process."""
+    """``function(number, part, *broadcast)`` of each of ``n`` parts, in this process."""
     for number, part in enumerate(parts):
-        yield on_part(function, number, part, broadcast, n_threads(), numbered)
-        watcher = watched()
-        if watcher is not None:
-            watcher(number + 1, n)
+        yield on_part(function, number, part, broadcast, n_threads())
+        callback = progress_callback()
+        if callback is not None:
+            callback(number + 1, n)
 
 
 def add(left: Any, right: Any) -> Any:
     """The sum of two values: of tuples place by place, of dictionaries key by key.
 
-    None is nothing.  Of parts that failed the first is told of.
+    None is nothing.  Of parts that failed the first is kept.
 
     >>> add((1, {"a": 2}), (10, {"b": 3}))
     (11, {'a': 2, 'b': 3})
@@ -115,8 +119,8 @@ def add(left: Any, right: Any) -> Any:
     if failed:
         return min(failed, key=lambda one: one.number)
     if isinstance(left, tuple):
-        each = [add(a, b) for a, b in zip(left, right, strict=True)]
-        return type(left)(*each) if hasattr(left, "_fields") else tuple(each)
+        sums = [add(a, b) for a, b in zip(left, right, strict=True)]
+        return type(left)(*sums) if hasattr(left, "_fields") else tuple(sums)
     if isinstance(left, dict):
         return {key: add(left.get(key), right.get(key)) for key in [*left, *right]}
     return left + right
@@ -132,8 +136,7 @@ def on_part(
     number: int,
     part: Any,
     broadcast: tuple[Any, ...],
-    threads_for_it: int = 1,
-    numbered: bool = False,
+    n_threads: int = 1,
 ) -> Any:
     """``function`` of a part, with the threads that a worker has for it; `Failed` where it fails.
 
@@ -141,9 +144,8 @@ def on_part(
     """
     if isinstance(part, Failed):
         return Failed(number, part.error)
-    given = (number, part) if numbered else (part,)
-    with threads(threads_for_it):
+    with threads(n_threads):
         try:
-            return function(*given, *broadcast)
+            return function(number, part, *broadcast)
         except ValueError as error:
             return Failed(number, error)

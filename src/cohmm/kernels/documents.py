@@ -1,7 +1,8 @@
-"""Chains over the words of documents, each with parameters of its own.
+"""The words of documents: their chains of topics, their codes, and the windows they share.
 
-A sticky document has topic proportions p: its first word's topic is drawn from p; each further word
-keeps the topic of the word before it with probability 1 - switch, or else has one drawn from p:
+Every document has a chain with parameters of its own.  A sticky one has topic proportions p: its
+first word's topic is drawn from p; each further word keeps the topic of the word before it with
+probability 1 - switch, or else has one drawn from p:
 
     A = (1 - switch) I + switch 1 p'
 
@@ -28,16 +29,33 @@ the number of words.
 
 `count_moves` adds the expected transitions of sticky chains to ``moves``, (K, K), from row to
 column; p of a document begins at the prior's mean and takes ``sweeps`` steps of EM.
+
+`count_documents` counts the documents that contain each word; `recode` gives words new codes, in
+place, and takes out those without one.
+
+`window_cooccurrence` adds the windows of the documents in ``part`` to ``joint``, (K, n, n), and
+returns how many there are.  A window is ``window`` words in a row; a document of fewer words is
+one window.  ``joint[k, i, j]`` counts the windows that have both the words i and j of topic k, in
+any number.  Python, for topic k with the words v::
+
+    for each window: there = np.isin(v, window); joint[k] += np.outer(there, there)
+
+A document costs in proportion to its words and to the pairs of them, not to its windows.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
+from cohmm._native import count_documents as count_documents
 from cohmm._native import count_moves as count_moves
 from cohmm._native import count_words as count_words
 from cohmm._native import infer_documents as infer_documents
 from cohmm._native import predict_words as predict_words
+from cohmm._native import recode as recode
+from cohmm._native import window_cooccurrence as window_cooccurrence
 from cohmm.kernels.types import Floats, Ints
 
 
@@ -67,3 +85,29 @@ class Reading(NamedTuple):
     """P(that topic | all words of the document), (T,), or none."""
     posteriors: Floats
     """P(topic | all words of the document), (T, K), or none."""
+
+
+class TopWords(NamedTuple):
+    """Where the words of a vocabulary stand among the top words of topics."""
+
+    number: Ints
+    """Of every word of the vocabulary: its place among the relevant ones, or -1."""
+    borders: Ints
+    """The entries of relevant word r are ``borders[r]:borders[r + 1]`` of those below."""
+    topics: Ints
+    places: Ints
+
+    @classmethod
+    def of(cls, words: Ints, n_words: int) -> TopWords:
+        """``words`` are codes, (K, n), from a vocabulary of ``n_words``.
+
+        >>> TopWords.of(np.array([[3, 1], [1, 0]]), 4).topics
+        array([1, 0, 1, 0])
+        """
+        relevant = np.unique(words)
+        number = np.full(n_words, -1, np.int64)
+        number[relevant] = np.arange(len(relevant))
+        numbers = number[words].ravel()
+        entries = np.argsort(numbers, kind="stable")
+        borders = np.searchsorted(numbers[entries], np.arange(len(relevant) + 1))
+        return cls(number, borders, *np.divmod(entries, words.shape[1]))

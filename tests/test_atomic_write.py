@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from cohmm import output
-from cohmm.output import StorageError, check_path, remove_abandoned, replacing, temporary_in
+from cohmm import atomic_write
+from cohmm.atomic_write import StorageError, check_path, remove_abandoned, replacing, temporary_in
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="devices, links and modes of POSIX")
 
@@ -106,7 +106,7 @@ def test_what_the_shell_opened_is_written_where_it_stands(tmp_path, append):
     path = tmp_path / "file"
     path.write_bytes(b"old ")
     code = (
-        "from cohmm.output import replacing\n"
+        "from cohmm.atomic_write import replacing\n"
         "with replacing('/dev/stdout') as file: file.write(b'new')\n"
         "print(' end')"
     )
@@ -211,7 +211,7 @@ def test_places_that_cannot_be_written_are_known_before(tmp_path, monkeypatch, p
 @pytest.mark.parametrize(("read_only", "why"), [(True, "on a read-only disk"), (False, "may not")])
 def test_folders_that_may_not_be_written_to(tmp_path, monkeypatch, read_only, why):
     monkeypatch.setattr(os, "access", lambda *args: False)
-    monkeypatch.setattr(output, "_is_read_only", lambda folder: read_only)
+    monkeypatch.setattr(atomic_write, "_is_read_only", lambda folder: read_only)
     with pytest.raises(StorageError, match=rf"cannot write .*file: the folder .* {why}"):
         check_path(tmp_path / "file")
 
@@ -228,7 +228,7 @@ def test_a_file_that_may_not_be_written_to_is_left(tmp_path, monkeypatch):
 
 WRITER = """
 import sys, time
-from cohmm.output import replacing
+from cohmm.atomic_write import replacing
 with replacing(sys.argv[1]) as file:
     file.write(b"half")
     print("begun", flush=True)
@@ -270,19 +270,19 @@ def test_the_next_run_removes_what_a_killed_one_left_and_nothing_else(tmp_path):
 
 def test_files_of_another_machine_are_left_for_a_day(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(output.platform, "node", lambda: "elsewhere")
+        patch.setattr(atomic_write.platform, "node", lambda: "elsewhere")
         foreign = temporary_in(tmp_path)
     foreign.touch()
     remove_abandoned(tmp_path)
     assert foreign.exists()
-    long_ago = time.time() - output.FOREIGN - 1
+    long_ago = time.time() - atomic_write.FOREIGN - 1
     os.utime(foreign, (long_ago, long_ago))
     remove_abandoned(tmp_path)
     assert not foreign.exists()
 
 
 def test_a_file_taken_for_abandoned_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
-    lock, removed = output.fcntl.flock, []
+    lock, removed = atomic_write.fcntl.flock, []
 
     def late(file, how):
         if not removed:  # another process was faster
@@ -290,7 +290,7 @@ def test_a_file_taken_for_abandoned_before_it_is_locked_is_made_again(tmp_path, 
             removed[0].unlink()
         return lock(file, how)
 
-    monkeypatch.setattr(output.fcntl, "flock", late)
+    monkeypatch.setattr(atomic_write.fcntl, "flock", late)
     write(tmp_path / "file")
     assert len(removed) == 1
     assert names(tmp_path) == ["file"]
@@ -300,7 +300,7 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch):
     def none(file, how):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(output.fcntl, "flock", none)
+    monkeypatch.setattr(atomic_write.fcntl, "flock", none)
     left = temporary_in(tmp_path)
     left.touch()
     write(tmp_path / "file")

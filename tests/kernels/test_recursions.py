@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm import HMM, _native
-from cohmm.kernels import blocks, chain
+from cohmm.kernels import blocks, recursions
 from cohmm.model import decoding, sampling
 from tests import oracles
 from tests.laws import close
@@ -65,23 +65,23 @@ def test_ties_go_to_the_first_state():
 
 @pytest.mark.parametrize("k", [1, 7, 8, 9, 63, 64, 65, 500])
 def test_padding_is_whole_vectors_and_no_more(k):
-    assert k <= chain.padded(k) < k + chain.VECTOR
-    assert chain.padded(k) % chain.VECTOR == 0
+    assert k <= recursions.padded(k) < k + recursions.VECTOR
+    assert recursions.padded(k) % recursions.VECTOR == 0
 
 
 def test_pad_columns_keeps_the_values_and_fills_the_rest():
     array = np.arange(6.0).reshape(2, 3)
-    out = chain.pad_columns(array, fill=-1.0)
-    assert out.shape == (2, chain.padded(3))
+    out = recursions.pad_columns(array, fill=-1.0)
+    assert out.shape == (2, recursions.padded(3))
     np.testing.assert_array_equal(out[:, :3], array)
     assert (out[:, 3:] == -1).all()
 
 
 def test_zeros_begin_at_a_cache_line():
     for shape in ((3,), (5, 7), (2, 8, 24)):
-        array = chain.aligned_zeros(shape)
+        array = recursions.aligned_zeros(shape)
         assert array.shape == shape
-        assert array.ctypes.data % chain.CACHE_LINE == 0
+        assert array.ctypes.data % recursions.CACHE_LINE == 0
         assert not array.any()
 
 

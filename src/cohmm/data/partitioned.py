@@ -1,0 +1,431 @@
+"""Sequences or documents in parts: encoded once, and kept on the backend that holds them.
+
+Every part is encoded with labels of its own; the union of these is the vocabulary, and parts are
+recoded in it, so symbols have the codes that they would have if all of the data were here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from cohmm.data.documents import Documents, drawn
+from cohmm.data.encoding import check_many, flatten_rows
+from cohmm.data.parts import Parts
+from cohmm.data.pruning import Pruning
+from cohmm.data.sequences import LABELS, Sequences, Unseen, check_unseen
+from cohmm.data.values import shown
+from cohmm.data.vocabulary import Vocabulary, as_vocabulary, in_order
+from cohmm.kernels.documents import count_documents
+from cohmm.kernels.types import Ints
+
+NO_DATA = "there is no data: no part has a symbol"
+
+
+class Size(NamedTuple):
+    """What a part says about itself."""
+
+    n_sequences: int
+    n_observations: int
+    longest: int
+    n_empty: int
+    n_unknown: int
+
+    @classmethod
+    def of(cls, data: Sequences) -> Size:
+        """The size of these sequences or documents."""
+        lengths = data.lengths
+        return cls(
+            len(data),
+            data.n_observations,
+            data.longest,
+            int(np.count_nonzero(lengths == 0)),
+            getattr(data, "n_unknown", 0),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Partitioned:
+    """Sequences or documents, of which only sums, and some of them, come to this process.
+
+    Parameters
+    ----------
+    parts : Parts
+        Each is one of `Sequences`, None where it has no symbol, or of `Documents`.
+    kind : type
+        `Sequences` or `Documents`.
+    sizes : dict
+        The `Size` of every part that is not None, by its number.
+    n_symbols, vocabulary
+        As those of `Sequences`.
+    """
+
+    parts: Parts
+    kind: type[Sequences]
+    sizes: dict[int, Size]
+    n_symbols: int
+    vocabulary: Any
+
+    def map_sum(self, function: Callable[..., Any], *broadcast: Any) -> Any:
+        """The sum of ``function(data, *broadcast)`` over all parts."""
+        return self.parts.map_sum(_on_data, function, *broadcast)
+
+    def __len__(self) -> int:
+        return self._total("n_sequences")
+
+    @property
+    def n_observations(self) -> int:
+        """T, the number of symbols, missing ones included."""
+        return self._total("n_observations")
+
+    n_words = n_observations
+
+    @property
+    def n_unknown(self) -> int:
+        """How many words were left out because they are not in a given vocabulary."""
+        return self._total("n_unknown")
+
+    @property
+    def n_empty(self) -> int:
+        """How many documents have no word."""
+        return self._total("n_empty")
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest sequence."""
+        return max(size.longest for size in self.sizes.values())
+
+    def _total(self, name: str) -> int:
+        return sum(getattr(size, name) for size in self.sizes.values())
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """The length of every sequence, (S,); they are fetched when first asked for."""
+        lengths = self.parts.sum_numbered(_lengths)
+        return np.concatenate([lengths[number] for number in sorted(lengths)])
+
+    @cached_property
+    def symbol_counts(self) -> Ints:
+        """How often each symbol occurs, (N,)."""
+        counts: Ints = self.map_sum(_symbol_counts)
+        return counts
+
+    def select(self, indices: Any) -> Any:
+        """As `Sequences.select`: what is selected is fetched."""
+        return self._fetch(self.kind, "select", "n_sequences", indices)
+
+    def spans(self, first: Ints, last: Ints) -> Sequences:
+        """As `Sequences.spans`: the symbols are fetched."""
+        return self._fetch(Sequences, "spans", "n_observations", first, last)
+
+    def _fetch(self, kind: type[Sequences], method: str, unit: str, *places: Any) -> Sequences:
+        """What ``method`` of the parts gives for places that are counted over all parts."""
+        stop, bounds = 0, {}
+        for number in sorted(self.sizes):
+            begin, stop = stop, stop + getattr(self.sizes[number], unit)
+            bounds[number] = begin, stop
+        pieces = self.parts.sum_numbered(
+            _pieces, method, bounds, np.array(places, np.int64)
+        ).values()
+        symbols = np.concatenate([np.empty(0, np.int32), *(piece.symbols for piece in pieces)])
+        lengths = np.concatenate([np.empty(0, np.int64), *(piece.lengths for piece in pieces)])
+        order = np.concatenate([np.empty(0, np.int64), *(piece.order for piece in pieces)])
+        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        fetched = kind._trusted(symbols, offsets, self.n_symbols, self.vocabulary)
+        return fetched.select(np.argsort(order))
+
+    def some(self, n_words: int, among: Any = True) -> Ints:
+        """As `Documents.some`."""
+        return drawn(self.lengths, n_words, among)
+
+    def in_terms_of(self, vocabulary: Vocabulary | None, n_symbols: int) -> Partitioned:
+        """The same data, if its symbols are these."""
+        if (vocabulary, n_symbols) != (self.vocabulary, self.n_symbols):
+            raise ValueError(f"{self} are not of the {n_symbols:,} symbols of the model")
+        return self
+
+    def __repr__(self) -> str:
+        sequences, observations, symbols = self.kind.UNITS
+        return (
+            f"Partitioned({len(self.sizes):,} parts, {len(self):,} {sequences}, "
+            f"{self.n_observations:,} {observations}, {self.n_symbols:,} {symbols})"
+        )
+
+
+Data = Sequences | Partitioned
+
+
+def as_data(
+    X: Any,
+    lengths: Iterable[int] | None = None,
+    *,
+    vocabulary: Iterable[Any] | None = None,
+    n_symbols: int | None = None,
+    unseen: Unseen = "error",
+    characters: bool = False,
+) -> Data:
+    """Data for a learner, from whatever a user has: see `Sequences.of` for the parameters.
+
+    `Sequences` and `Partitioned` are taken as they are; Partitions are encoded part by part, and
+    kept where they are.
+    """
+    if isinstance(X, (Parts, Partitioned)) and lengths is not None:
+        raise ValueError("lengths are for data in memory: a row of Partitions is a sequence")
+    if isinstance(X, Partitioned):
+        if vocabulary is not None or n_symbols is not None or characters:
+            raise ValueError(
+                "these parts have been encoded: leave out vocabulary, n_symbols and characters"
+            )
+        return X
+    if isinstance(X, Parts):
+        return encode_sequences(
+            X, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen, characters=characters
+        )
+    return Sequences.of(
+        X,
+        lengths,
+        vocabulary=vocabulary,
+        n_symbols=n_symbols,
+        unseen=unseen,
+        characters=characters,
+    )
+
+
+def count_data(
+    X: Any,
+    lengths: Iterable[int] | None,
+    count: Callable[..., Any],
+    *arguments: Any,
+    vocabulary: Iterable[Any] | None = None,
+    n_symbols: int | None = None,
+    **options: Any,
+) -> tuple[Any, int, int]:
+    """``count(sequences, *arguments)`` in one pass, the number of sequences, and the longest.
+
+    Partitions are not kept: every part is counted in its own symbols, because counts of labels add
+    up, whatever their codes.
+    """
+    if lengths is not None or not isinstance(X, Parts):
+        data = as_data(X, lengths, vocabulary=vocabulary, n_symbols=n_symbols, **options)
+        return data.map_sum(count, *arguments), len(data), data.longest
+    check_unseen(options["unseen"])
+    known = None if vocabulary is None else as_vocabulary(vocabulary)
+    encode = partial(row_sequences, vocabulary=known, n_symbols=n_symbols, **options)
+    total = X.sum_numbered(_counted, encode, count, *arguments)
+    if total is None:
+        raise ValueError(NO_DATA)
+    counts, sizes = total
+    if known is None and n_symbols is None and counts.vocabulary is None:
+        n_observations = sum(size.n_observations for size in sizes.values())
+        check_many(counts.n_symbols, n_observations, LABELS)
+    n_sequences = sum(size.n_sequences for size in sizes.values())
+    return counts, n_sequences, max(size.longest for size in sizes.values())
+
+
+def _counted(number: int, rows: Any, encode: Any, count: Any, *arguments: Any) -> Any:
+    data, _ = encode(rows)
+    return None if data is None else (count(data, *arguments), {number: Size.of(data)})
+
+
+def row_sequences(
+    rows: Any,
+    vocabulary: Vocabulary | None = None,
+    n_symbols: int | None = None,
+    unseen: str = "error",
+    characters: bool = False,
+) -> tuple[Sequences | None, Ints]:
+    """Rows that are a sequence each, and the length of every one; None where all are empty.
+
+    A row is a list of symbols, or a string of words between blanks, as a line of a file is.
+
+    >>> row_sequences(["sun rain", "", ["rain"]])
+    (Sequences(2 sequences, 3 observations, 2 symbols), array([2, 0, 1]))
+    """
+    flat, lengths = flatten_rows(rows, characters)
+    filled = lengths[lengths > 0]
+    if not len(filled):
+        return None, lengths
+    return Sequences._of_flat(flat, filled, vocabulary, n_symbols, unseen), lengths
+
+
+# -- encoding ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolTable:
+    """The symbols of parts before these have common codes; the sum of two has those of both."""
+
+    n_sequences: int
+    n_observations: int
+    n_numbers: int
+    """The largest number plus one; 0 where symbols are labels."""
+    labels: Vocabulary
+    counts: Ints
+    """Of documents, how many have each word, and how often it occurs, (2, n); else (0, n)."""
+
+    @classmethod
+    def of(cls, data: Sequences | None) -> SymbolTable | None:
+        """The symbols of a part."""
+        if data is None:
+            return None
+        if data.vocabulary is None:
+            n_numbers = int(data.symbols.max()) + 1
+            return cls(len(data), data.n_observations, n_numbers, (), np.empty((0, 0), np.int64))
+        n = len(data.vocabulary)
+        counts = np.zeros((2 if isinstance(data, Documents) else 0, n), np.int64)
+        if n and len(counts):
+            count_documents(data.symbols, data.offsets, counts[0], np.full(n, -1, np.int64))
+            counts[1] = data.symbol_counts
+        return cls(len(data), data.n_observations, 0, data.vocabulary, counts)
+
+    def __add__(self, other: SymbolTable) -> SymbolTable:
+        places = {label: place for place, label in enumerate(self.labels)}
+        for label in other.labels:
+            places.setdefault(label, len(places))
+        theirs = np.fromiter((places[label] for label in other.labels), np.int64, len(other.labels))
+        counts = np.zeros((max(len(self.counts), len(other.counts)), len(places)), np.int64)
+        counts[: len(self.counts), : len(self.labels)] = self.counts
+        counts[: len(other.counts), theirs] += other.counts
+        return SymbolTable(
+            self.n_sequences + other.n_sequences,
+            self.n_observations + other.n_observations,
+            max(self.n_numbers, other.n_numbers),
+            tuple(places),
+            counts,
+        )
+
+
+def encode_sequences(
+    rows: Parts,
+    *,
+    vocabulary: Iterable[Any] | None = None,
+    n_symbols: int | None = None,
+    unseen: Unseen = "error",
+    characters: bool = False,
+) -> Partitioned:
+    """Encode rows of sequences, part by part; parameters are those of `Sequences.of`."""
+    check_unseen(unseen)
+    known = None if vocabulary is None else as_vocabulary(vocabulary)
+    parts = rows.keep(_sequences, known, n_symbols, unseen, characters)
+    if known is None and n_symbols is None:
+        known, n_symbols = _all_symbols(parts.map_sum(SymbolTable.of))
+        parts = parts.keep(_recoded, known, n_symbols)
+    return _partitioned(parts, Sequences, known, n_symbols)
+
+
+def encode_documents(
+    rows: Parts,
+    encode: Callable[[list[Any]], Documents],
+    known: tuple[str, ...] | None,
+    pruning: Pruning,
+) -> Partitioned:
+    """Encode rows that are a text or a list of words each; see `cohmm.read_documents`.
+
+    ``encode`` gives documents in the words that are known, or in words of their own.
+    """
+    parts = rows.keep(_documents, encode)
+    if known is None:
+        table = parts.map_sum(SymbolTable.of)
+        if table is not None and table.n_sequences:
+            frequencies, totals = table.counts
+            known, _ = pruning.kept(table.labels, frequencies, totals, table.n_sequences)
+            parts = parts.keep(_recoded, known, None)
+    return _partitioned(parts, Documents, known, None)
+
+
+def _partitioned(
+    parts: Parts, kind: type[Sequences], vocabulary: Any, n_symbols: int | None
+) -> Partitioned:
+    sizes = parts.sum_numbered(_size) or {}
+    if not sum(size.n_sequences for size in sizes.values()):
+        raise ValueError(
+            NO_DATA if kind is Sequences else "there is no document: no part has a row"
+        )
+    n = int(n_symbols or 0) if vocabulary is None else len(vocabulary)
+    return Partitioned(parts, kind, sizes, n, vocabulary)
+
+
+def _all_symbols(table: SymbolTable | None) -> tuple[Vocabulary | None, int | None]:
+    if table is None:
+        raise ValueError(NO_DATA)
+    if not table.labels:
+        check_many(table.n_numbers, table.n_observations, LABELS)
+        return None, max(table.n_numbers, 1)
+    labels = in_order(table.labels)
+    if table.n_numbers:
+        raise ValueError(
+            f"some parts have labels, such as {shown(labels[0])}, and others whole numbers: give "
+            "all symbols as strings, or their list as the vocabulary"
+        )
+    return labels, None
+
+
+def texts_of(rows: Any) -> list[Any]:
+    """Rows as documents; one that is missing is empty."""
+    items = rows.to_pylist() if isinstance(rows, (pa.Array, pa.ChunkedArray)) else list(rows)
+    return ["" if item is None else item for item in items]
+
+
+# -- on parts ---------------------------------------------------------------------------------
+
+
+class _Piece(NamedTuple):
+    """What is fetched of a part, and its places among all that was asked for."""
+
+    symbols: Ints
+    lengths: Ints
+    order: Ints
+
+
+def _sequences(_: int, rows: Any, *options: Any) -> Sequences | None:
+    return row_sequences(rows, *options)[0]
+
+
+def _documents(_: int, rows: Any, encode: Callable[[list[Any]], Documents]) -> Documents:
+    return encode(texts_of(rows))
+
+
+def _recoded(
+    _: int, data: Sequences | None, vocabulary: Any, n_symbols: int | None
+) -> Sequences | None:
+    if isinstance(data, Documents):
+        return data.in_words(vocabulary, n_unknown=0)
+    return None if data is None else data._in_terms_of(vocabulary, n_symbols, "error")
+
+
+def _size(number: int, data: Sequences | None) -> dict[int, Size]:
+    return {} if data is None else {number: Size.of(data)}
+
+
+def _on_data(data: Sequences | None, function: Callable[..., Any], *broadcast: Any) -> Any:
+    return None if data is None else function(data, *broadcast)
+
+
+def _lengths(number: int, data: Sequences | None) -> dict[int, Ints]:
+    return {} if data is None else {number: data.lengths}
+
+
+def _symbol_counts(data: Sequences) -> Ints:
+    return data.symbol_counts
+
+
+def _pieces(
+    number: int,
+    data: Sequences | None,
+    method: str,
+    bounds: dict[int, tuple[int, int]],
+    places: Ints,
+) -> dict[int, _Piece]:
+    if data is None:
+        return {}
+    begin, stop = bounds[number]
+    mine = np.flatnonzero((places[0] >= begin) & (places[0] < stop))
+    if not len(mine):
+        return {}
+    some = getattr(data, method)(*(places[:, mine] - begin))
+    return {number: _Piece(some.symbols, some.lengths, mine)}

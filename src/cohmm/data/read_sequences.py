@@ -1,0 +1,262 @@
+"""Sequences in files: text, CSV, JSON Lines and Parquet.
+
+Files are plain, gzip (``.gz``) or Zstandard (``.zst``); a folder means all files in it, and
+``"-"`` is standard input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cohmm.data.encoding import MISSING, check_many
+from cohmm.data.memory import NO_CAP, Budget
+from cohmm.data.readers.codes import Coder, KnownLabels, Labels, Numbers
+from cohmm.data.readers.layout import EachRow, Layout
+from cohmm.data.readers.pieces import in_whole_sequences
+from cohmm.data.readers.places import place
+from cohmm.data.readers.reading import Notice, read_pieces
+from cohmm.data.readers.source import (
+    Format,
+    Paths,
+    Progress,
+    Source,
+    find_sources,
+    total_bytes,
+)
+from cohmm.data.scratch import ScratchArray
+from cohmm.data.sequences import Sequences, Unseen
+from cohmm.data.values import shown
+from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, in_order
+from cohmm.kernels.types import Ints
+
+__all__ = ["FileSequences", "Layout", "n_bytes", "read_files", "read_sequences"]
+
+BATCH = 2**21  # symbols
+NOT_INTEGERS = "without integers (--integers) they are labels"
+IN_MEMORY = 2**28  # bytes of each array that are held in memory before they go to a scratch file
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FileSequences(Sequences):
+    """Sequences that know where in which file they begin."""
+
+    sources: tuple[Source, ...] = ()
+    files: Ints | None = None
+    rows: Ints | None = None
+    budget: Budget = NO_CAP
+    """How much memory may be used to count it."""
+
+    def place_of(self, position: int) -> str:
+        """The file and line in which the sequence of an observation begins, and its place there."""
+        if self.files is None or self.rows is None:
+            return super().place_of(position)
+        s = int(np.searchsorted(self.offsets, position, side="right")) - 1
+        where = place(self.sources[self.files[s]], int(self.rows[s]))
+        return f"{where}, position {position - int(self.offsets[s])}"
+
+    def _in_terms_of(
+        self, vocabulary: Vocabulary | None, n_symbols: int | None, unseen: str
+    ) -> Sequences:
+        if vocabulary == self.vocabulary and n_symbols in (None, self.n_symbols):
+            return self
+        return super()._in_terms_of(vocabulary, n_symbols, unseen)
+
+
+def read_sequences(
+    paths: Paths,
+    column: str | None = None,
+    group: str | None = None,
+    order: str | None = None,
+    *,
+    format: Format | None = None,
+    each_row: EachRow | None = None,
+    characters: bool = False,
+    integers: bool = False,
+    vocabulary: Iterable[Any] | None = None,
+    n_symbols: int | None = None,
+    unseen: Unseen = "error",
+    memory: int | str | None = None,
+    progress: Progress | None = None,
+    notice: Notice | None = None,
+) -> Sequences:
+    """Read sequences from files, once, as they stream by: a pipe will do.
+
+    What is read is encoded at once.  Beyond a quarter of a gigabyte it is kept in a scratch
+    file, in the folder that the environment variable TMPDIR names, and mapped into memory.
+
+    Parameters
+    ----------
+    paths : path or list of paths
+        Files, folders, or ``"-"`` for standard input: text with one sequence per line, CSV, JSON
+        Lines or Parquet, also compressed (``.gz``, ``.zst``).
+    column : str, optional
+        The column of symbols; default: the only one.
+    group : str, optional
+        Each row is a symbol, and rows with the same value in this column are a sequence,
+        also across files.
+    order : str, optional
+        The column by which rows are put in order; default: as they stand in the files.
+    format : "text", "csv", "tsv", "jsonl" or "parquet", optional
+        Default: what the file's name ends in says, text otherwise.
+    each_row : "symbol" or "sequence", optional
+        Whether a cell is one symbol, and all rows of a file are one sequence; or a cell is a
+        sequence: a list, or words between blanks.  Default: a sequence, unless the column
+        holds numbers.
+    characters : bool
+        Every character of a line, or of a cell, is a symbol; line ends are not.
+    integers : bool
+        Symbols are whole numbers from 0, and their own codes.  Default: they are labels, which
+        get codes in alphabetical order.
+    vocabulary : list of labels, optional
+        Known labels, in the order of their codes.
+    n_symbols : int, optional
+        Symbols are whole numbers below this.
+    unseen : "error" or "missing"
+        What a symbol outside of ``vocabulary`` or ``n_symbols`` is.
+    memory : int or str, optional
+        A cap on the memory of this process while it reads and counts, in bytes or as ``"2GB"``.
+    progress : function, optional
+        Called with the number of bytes just read.
+    notice : function, optional
+        Called with a sentence about what was skipped.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "weather.txt")
+    >>> _ = path.write_text("sun rain\\nrain rain sun\\n")
+    >>> data = read_sequences(path)
+    >>> data, data.vocabulary
+    (Sequences(2 sequences, 5 observations, 2 symbols), ('rain', 'sun'))
+    """
+    layout = Layout(format, column, group, order, each_row, characters)
+    sources = tuple(find_sources(paths, format))
+    coder = coder_of(vocabulary, n_symbols, integers, unseen)
+    budget = Budget.of(memory)
+    size = budget.chunk(BATCH)
+    in_memory = IN_MEMORY if budget.room is None else budget.room // 8
+    codes, starts, files, rows = (
+        ScratchArray(kind, in_memory) for kind in (np.int32, np.int64, np.int32, np.int64)
+    )
+
+    def told(n: int) -> None:
+        budget.check("the rows of all groups" if layout.is_grouped else "what is read")
+        if progress is not None:
+            progress(n)
+
+    for piece in read_pieces(sources, layout, coder, size, told, notice):
+        starts.append(piece.starts + len(codes))
+        files.append(piece.files)
+        rows.append(piece.rows)
+        codes.append(piece.codes)
+        if isinstance(coder, Numbers) and n_symbols is None:
+            check_many(coder.n_symbols, len(codes), NOT_INTEGERS)
+    starts.append(np.array([len(codes)]))
+    symbols, labels = codes.mapped(), coder.vocabulary
+    if isinstance(coder, Labels):
+        labels = _put_in_order(symbols, coder.vocabulary)
+    fields = starts.mapped(), coder.n_symbols, labels, sources, files.mapped(), rows.mapped()
+    return FileSequences._trusted(symbols, *fields, budget)
+
+
+def _put_in_order(symbols: Ints, labels: Vocabulary) -> Vocabulary:
+    """Labels in alphabetical order, in which ``symbols`` are encoded from now on."""
+    ordered = in_order(labels)
+    if ordered != labels:
+        places = np.append(codes_in(labels, ordered), np.int32(MISSING))
+        for first in range(0, len(symbols), BATCH):
+            symbols[first : first + BATCH] = places[symbols[first : first + BATCH]]
+    return ordered
+
+
+def read_files(
+    paths: Paths,
+    layout: Layout | None = None,
+    *,
+    vocabulary: Iterable[Any] | None = None,
+    n_symbols: int | None = None,
+    integers: bool = False,
+    unseen: Unseen = "error",
+    batch_size: int = BATCH,
+    progress: Progress | None = None,
+    notice: Notice | None = None,
+) -> Iterator[Sequences]:
+    """Read files in batches of whole sequences.
+
+    Parameters
+    ----------
+    paths : path or list of paths
+        Files, folders, or ``"-"`` for standard input.
+    layout : Layout, optional
+        Formats and columns; default: by the names of the files.
+    vocabulary : list of labels, optional
+        Known labels; default: every batch has the labels found up to then, to which later
+        batches add, so that a label's code stays what it is.
+    n_symbols : int, optional
+        Symbols are whole numbers below this.
+    integers : bool
+        Symbols are whole numbers from 0, and their own codes.
+    unseen : "error" or "missing"
+        What a symbol outside of ``vocabulary`` or ``n_symbols`` is.
+    batch_size : int
+        A batch has at most so many symbols, unless it is a single sequence.
+    progress : function, optional
+        Called with the number of bytes just read.
+    notice : function, optional
+        Called with a sentence about what was skipped.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "weather.txt")
+    >>> _ = path.write_text("sun rain\\nrain rain sun\\n")
+    >>> [batch.labels() for batch in read_files(path)]
+    [[['sun', 'rain'], ['rain', 'rain', 'sun']]]
+    """
+    sources = tuple(find_sources(paths, (layout or Layout()).format))
+    coder = coder_of(vocabulary, n_symbols, integers, unseen)
+    return _read(sources, layout or Layout(), coder, checked_batch(batch_size), progress, notice)
+
+
+def _read(
+    sources: tuple[Source, ...],
+    layout: Layout,
+    coder: Coder,
+    batch_size: int,
+    progress: Progress | None,
+    notice: Notice | None,
+) -> Iterator[Sequences]:
+    pieces = read_pieces(sources, layout, coder, batch_size, progress, notice)
+    for piece in in_whole_sequences(pieces, batch_size):
+        yield FileSequences._trusted(
+            piece.codes,
+            piece.offsets,
+            coder.n_symbols,
+            coder.vocabulary,
+            sources,
+            piece.files,
+            piece.rows,
+        )
+
+
+def n_bytes(paths: Paths) -> int | None:
+    """How many bytes there are to read; None where that cannot be known."""
+    return total_bytes(find_sources(paths))
+
+
+def coder_of(
+    vocabulary: Iterable[Any] | None, n_symbols: int | None, integers: bool, unseen: Unseen
+) -> Coder:
+    if unseen not in ("error", "missing"):
+        raise ValueError(f"unseen must be 'error' or 'missing', not {shown(unseen)}")
+    if vocabulary is None:
+        return Numbers(n_symbols, unseen) if integers or n_symbols is not None else Labels()
+    if integers or n_symbols is not None:
+        raise ValueError("symbols have a vocabulary, or are whole numbers: give one of the two")
+    return KnownLabels(as_vocabulary(vocabulary), unseen)
+
+
+def checked_batch(batch_size: int) -> int:
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1, not {batch_size}")
+    return batch_size

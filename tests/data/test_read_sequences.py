@@ -1,0 +1,107 @@
+"""`read_sequences`: every file once, encoded as it streams by."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cohmm.data.read_sequences
+from cohmm import Sequences, count_pairs, read_sequences
+from cohmm.evidence.file_counts import count_files
+
+LINES = [["sun", "rain", "sun"], ["cloud"], ["rain", "rain", "cloud", "sun"]]
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    path = tmp_path / "weather.txt"
+    path.write_text("".join(f"{' '.join(line)}\n" for line in LINES))
+    return path
+
+
+@pytest.fixture(params=[2**28, 1], ids=["memory", "disk"])
+def in_memory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cohmm.data.read_sequences, "IN_MEMORY", request.param)
+
+
+@pytest.mark.usefixtures("in_memory")
+def test_it_is_what_the_same_data_is_in_memory(words: Path) -> None:
+    data, expected = read_sequences(words), Sequences.of(LINES)
+    assert data.vocabulary == expected.vocabulary == ("cloud", "rain", "sun")
+    np.testing.assert_array_equal(data.symbols, expected.symbols)
+    np.testing.assert_array_equal(data.offsets, expected.offsets)
+    assert data.symbols.dtype == expected.symbols.dtype
+    assert not data.symbols.flags.writeable
+    assert data.labels() == LINES
+    assert count_pairs(data) == count_pairs(LINES) == count_files(words).pairs
+
+
+def test_every_format_gives_the_same(tmp_path: Path, words: Path) -> None:
+    flat = [(s, t, word) for s, line in enumerate(LINES) for t, word in enumerate(line)]
+    table = tmp_path / "weather.csv"
+    rows = "".join(f"{word},{s},{t}\n" for s, t, word in sorted(flat, key=lambda row: row[1]))
+    table.write_text(f"sky,day,hour\n{rows}")
+    lines = tmp_path / "weather.jsonl"
+    lines.write_text("".join(f'{{"sky": "{" ".join(line)}"}}\n' for line in LINES))
+    for data in (
+        read_sequences(table, "sky", "day", "hour"),
+        read_sequences(str(lines), column="sky"),
+        read_sequences([words]),
+    ):
+        assert data.labels() == LINES
+        assert data.vocabulary == ("cloud", "rain", "sun")
+
+
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=("b a\na b b\n",))
+    writer.start()
+    data = read_sequences(path)
+    writer.join()
+    assert data.labels() == [["b", "a"], ["a", "b", "b"]]
+
+
+def test_numbers_labels_and_unseen_symbols(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.txt"
+    path.write_text("3 1\n1 0 3\n")
+    numbers = read_sequences(path, integers=True)
+    assert (numbers.n_symbols, numbers.vocabulary) == (4, None)
+    assert numbers.symbols.tolist() == [3, 1, 1, 0, 3]
+    assert read_sequences(path, n_symbols=9).n_symbols == 9
+    known = read_sequences(path, vocabulary=[3, 1], unseen="missing")
+    assert known.labels() == [[3, 1], [1, None, 3]]
+    with pytest.raises(ValueError, match=r"numbers.txt, line 2: unseen symbol '0'"):
+        read_sequences(path, vocabulary=["3", "1"])
+    (tmp_path / "large.txt").write_text("2000000 1\n")
+    with pytest.raises(ValueError, match=r"largest symbol is 2000000, .* without integers"):
+        read_sequences(tmp_path / "large.txt", integers=True)
+
+
+@pytest.mark.usefixtures("in_memory")
+def test_places_and_characters(words: Path) -> None:
+    data = read_sequences(words)
+    assert data.place_of(4) == f"{words}, line 3, position 0"
+    letters = read_sequences(words, characters=True)
+    assert letters[1] == list("cloud")
+    assert "".join(letters.vocabulary or ()) == "".join(sorted(set("sun rain cloud")))
+
+
+def test_what_it_says(words: Path) -> None:
+    told: list[int] = []
+    notices: list[str] = []
+    words.write_text("a b\n\nb\n")
+    read_sequences(words, progress=told.append, notice=notices.append)
+    assert sum(told) == 7
+    assert notices == [f"{words}: 1 blank line was skipped"]
+    with pytest.raises(ValueError, match="text has no columns, so column has no meaning"):
+        read_sequences(words, "sky")
+    with pytest.raises(ValueError, match=r"a cap of 10 MB is too small"):
+        read_sequences(words, memory="10MB")
+    words.write_text("\n")
+    with pytest.raises(ValueError, match=r"there is no data: no symbol in .*weather.txt"):
+        read_sequences(words)
