@@ -144,7 +144,7 @@ def exact(k: int, kind: str, seeds: range) -> None:
 
 def learned(seeds: range) -> None:
     """Learned M with zeros within the noise: a warning, not a verdict."""
-    from cohmm.diagnose.zeros_in_noise import zeros_in_noise
+    from cohmm.diagnose.separation import zero_thresholds
 
     print("\n| K | kind | T | models | refuted |\n|---:|---|---:|---:|---:|")
     for k in (4, 8):
@@ -166,7 +166,7 @@ def learned(seeds: range) -> None:
                     data = truth.sample(length, random_state=1000 + seed)[0]
                     with threads(1):
                         fit = pairwise(count_pairs(data, n_symbols=5 * k), k, random_state=0)
-                    thresholds = zeros_in_noise(fit.model, length)
+                    thresholds = zero_thresholds(fit.model, length)
                     refuted += scatter(fit.model.emissionprob, thresholds=thresholds).refuted
                 print(f"| {k} | {kind} | {length:.0e} | {len(seeds)} | {refuted} |", flush=True)
 

@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from cohmm.data.user_warnings import silenced, warn
+from cohmm._validation import silenced, warn
 
 
 def test_only_what_was_named_is_silenced() -> None:

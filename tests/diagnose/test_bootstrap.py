@@ -9,8 +9,7 @@ import pytest
 
 from cohmm import HMM, PairwiseHMM, Sequences, threads
 from cohmm.diagnose import Bootstrap
-from cohmm.diagnose.bootstrap import bootstrap, cut, nearness
-from cohmm.diagnose.refits import repeated
+from cohmm.diagnose.bootstrap import bootstrap, cut, nearness, repeated
 from cohmm.kernels.types import Floats
 
 TRUTH = HMM([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.6, 0.4, 0.0], [0.0, 0.3, 0.7]])

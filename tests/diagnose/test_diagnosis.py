@@ -11,9 +11,13 @@ from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
 from cohmm.datasets.synthetic_topics import sample_documents
 from cohmm.diagnose import diagnose
-from cohmm.diagnose.pairs_outside import pairs_outside
-from cohmm.diagnose.states import close_states, conditioning, undetected_states
-from cohmm.diagnose.zeros_in_noise import zeros_in_noise
+from cohmm.diagnose.separation import (
+    close_states,
+    conditioning,
+    pair_residual_test,
+    undetected_states,
+    zero_thresholds,
+)
 from cohmm.learn import pairwise
 
 pytestmark = pytest.mark.filterwarnings("ignore:these pairs can show")
@@ -213,9 +217,9 @@ def test_a_strong_model_has_no_undetected_state(truth, X):
 
 
 def test_thresholds_fall_with_the_root_of_the_data(truth):
-    assert zeros_in_noise(truth, 400) == pytest.approx(2 * zeros_in_noise(truth, 1600))
+    assert zero_thresholds(truth, 400) == pytest.approx(2 * zero_thresholds(truth, 1600))
     with pytest.raises(ValueError, match="n_pairs must be above 0, not 0"):
-        zeros_in_noise(truth, 0)
+        zero_thresholds(truth, 0)
 
 
 def test_information_is_that_of_a_pair(truth):
@@ -228,7 +232,7 @@ def test_information_is_that_of_a_pair(truth):
     slope = (moved.T @ theta @ moved - law) / 1e-6
     total = (slope**2 / law).sum()
     both = 2 * (theta @ m)[1, 3] * (theta.T @ m)[1, 3] / law[3, 3]  # a pair of the symbol itself
-    found = (4 / zeros_in_noise(mixed, 1)[1, 3]) ** 2
+    found = (4 / zero_thresholds(mixed, 1)[1, 3]) ** 2
     assert found == pytest.approx(total - both, rel=1e-4)
 
 
@@ -237,7 +241,7 @@ def test_pairs_outside_are_noise_under_the_model():
     for seed in range(20):
         truth = random_hmm(10, 2, stay=0.5, random_state=seed)
         counts = count_pairs(truth.sample(3_000, random_state=seed)[0], n_symbols=10, lags=(1, 3))
-        found = pairs_outside(truth, counts)
+        found = pair_residual_test(truth, counts)
         assert list(found) == [1, 3]
         small += found[1] < 0.05
     assert small <= 4
@@ -245,7 +249,7 @@ def test_pairs_outside_are_noise_under_the_model():
 
 def test_as_many_states_as_symbols_leave_nothing_outside():
     coin = random_hmm(2, 2, 0.0, random_state=0)
-    assert pairs_outside(coin, count_pairs(coin.sample(500, random_state=0)[0])) == {}
+    assert pair_residual_test(coin, count_pairs(coin.sample(500, random_state=0)[0])) == {}
 
 
 def test_numbers_and_names_of_things():

@@ -5,8 +5,7 @@ import pytest
 
 from cohmm import HMM, Sequences
 from cohmm.datasets.synthetic import random_hmm
-from cohmm.diagnose.model_fit import model_fit
-from cohmm.diagnose.triple_tangent import orthonormal_tangent, triple_cube
+from cohmm.diagnose.model_fit import model_fit, orthonormal_tangent, triple_cube
 from cohmm.learn import pairwise
 from tests.diagnose.chains import second_order
 
@@ -120,7 +119,7 @@ def test_nothing_left_to_test_is_said():
 
 
 def test_long_data_is_looked_at_here_and_there(truth, monkeypatch):
-    monkeypatch.setattr("cohmm.diagnose.model_fit.MOST_PLACES", 5_000)
+    monkeypatch.setattr("cohmm.diagnose.model_fit.MAX_PLACES", 5_000)
     sequences = truth.sample(20_000, random_state=3)[0].reshape(-1, 40)
     found = model_fit(truth, [*sequences])
     assert found.n_places == 5_000

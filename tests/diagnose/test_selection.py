@@ -6,9 +6,8 @@ import pytest
 from cohmm import Sequences, count_pairs, select
 from cohmm.datasets.synthetic import separable_hmm
 from cohmm.datasets.synthetic_topics import sample_htmm
-from cohmm.diagnose.held_out import grouped
-from cohmm.diagnose.selection import Candidate, _n_parameters, _splits, recommend
-from cohmm.diagnose.topic_selection import select_topics
+from cohmm.diagnose.cross_validation import count_parameters, grouped, splits
+from cohmm.diagnose.selection import Candidate, recommend, select_topics
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +71,8 @@ def test_the_smallest_within_a_standard_error():
 
 def test_zeros_are_no_parameters(truth):
     dense = (truth.emissionprob * 100 >= 1).sum() - 3
-    assert _n_parameters(truth, 10**9) == 6 + (truth.emissionprob > 0).sum() - 3
-    assert _n_parameters(truth, 100) < 6 + dense + 3
+    assert count_parameters(truth, 10**9) == 6 + (truth.emissionprob > 0).sum() - 3
+    assert count_parameters(truth, 100) < 6 + dense + 3
 
 
 @pytest.mark.parametrize("folds", [2, 5])
@@ -96,10 +95,10 @@ def test_every_symbol_is_held_out_once(folds):
 def test_the_more_data_the_fewer_folds():
     symbols = np.arange(300_000, dtype=np.int32) % 7
     for n, times in ((1_000, 5), (20_000, 5), (100_000, 2), (300_000, 1)):
-        assert len(_splits(grouped(Sequences.of(symbols[:n])), None, n)) == times
+        assert len(splits(grouped(Sequences.of(symbols[:n])), None, n)) == times
     many = grouped(Sequences.of(symbols[:10_000], [100] * 100))
-    assert len(_splits(many, None, 10_000)) == 1
-    assert len(_splits(many, 3, 10_000)) == 3
+    assert len(splits(many, None, 10_000)) == 1
+    assert len(splits(many, 3, 10_000)) == 3
 
 
 def test_blocks_are_joined_and_sequences_are_not_cut():

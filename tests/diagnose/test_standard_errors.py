@@ -12,11 +12,14 @@ from threadpoolctl import threadpool_limits
 
 from cohmm import HMM, PairwiseHMM, Sequences, count_pairs, threads
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
-from cohmm.diagnose.blocks import BLOCK, NOTHING, Blocks
-from cohmm.diagnose.pair_errors import PairTerms, pair_errors
-from cohmm.diagnose.standard_errors import Held, StandardErrors, sequence_errors
-from cohmm.diagnose.tangent import tangent_covariance
-from cohmm.diagnose.triple_errors import triple_errors
+from cohmm.diagnose.fit_summary import BLOCK, NOTHING, Blocks, PairTerms
+from cohmm.diagnose.intervals import constrained_covariance
+from cohmm.diagnose.standard_errors import (
+    StandardErrors,
+    pair_errors,
+    sequence_errors,
+    triple_errors,
+)
 from cohmm.learn import min_volume, refine
 from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.pairs.volume import LogDet, NoVolume
@@ -312,7 +315,7 @@ def test_little_data_is_judged_by_the_model() -> None:
 
 
 def test_tangent_without_entries() -> None:
-    assert tangent_covariance(np.zeros((0, 0)), np.zeros(0), np.zeros(0, int)).matrix.size == 0
+    assert constrained_covariance(np.zeros((0, 0)), np.zeros(0), np.zeros(0, int)).matrix.size == 0
 
 
 # -- blocks ----------------------------------------------------------------------------------
@@ -376,10 +379,6 @@ def test_too_large_a_model_is_sent_elsewhere() -> None:
     counts = count_pairs(np.zeros(100, int), n_symbols=7000)
     with pytest.raises(ValueError, match=r"7,001 transitions and emissions.*bootstrap"):
         pair_errors(large, counts, PairTerms({1: 1.0}, 0.0, NoVolume()))
-
-
-def test_held_has_the_shape_of_the_model() -> None:
-    assert [mask.shape for mask in Held.nothing(TRUTH)] == [(2,), (2, 2), (2, 3)]
 
 
 def test_it_says_whose_blocks_they_are():

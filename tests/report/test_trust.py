@@ -36,7 +36,7 @@ def about(trust):
 def test_a_fit_has_its_own_diagnosis_and_its_own_errors(model, symbols):
     trust = hmm_material(model, symbols).trust
     diagnosis = model.diagnose(symbols)
-    assert [line for line in trust.lines if line[0] != "intervals"] == list(diagnosis.lines)
+    assert [line for line in trust.lines if line[0] != "intervals"] == list(diagnosis.findings)
     assert trust.advice == diagnosis.advice
     assert "model fit" in about(trust)
     errors = model.standard_errors()
@@ -50,7 +50,7 @@ def test_a_fit_has_its_own_diagnosis_and_its_own_errors(model, symbols):
 
 def test_less_than_the_training_data_is_not_what_a_fit_is_judged_by(model, symbols):
     trust = hmm_material(model, symbols[:50]).trust
-    assert about(trust)["fit of"] == model.diagnose().lines[0][1]
+    assert about(trust)["fit of"] == model.diagnose().findings[0][1]
     assert "19,999 pairs" in about(trust)["fit of"]
     assert trust.components is not None
 
@@ -94,7 +94,7 @@ def test_data_that_says_nothing_does_no_harm(data):
 
 
 def test_a_model_too_large_for_errors_says_so(symbols, monkeypatch):
-    monkeypatch.setattr("cohmm.diagnose.standard_errors.MOST_PARAMETERS", 10)
+    monkeypatch.setattr("cohmm.diagnose.standard_errors.MAX_PARAMETERS", 10)
     hmm = separable_hmm(n_symbols=8, n_components=3, stay=0.6, random_state=0)
     trust = hmm_material(hmm, symbols[:500]).trust
     assert about(trust)["intervals"].startswith("not known: ")

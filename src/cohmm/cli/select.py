@@ -126,7 +126,7 @@ def _of_topics(
     min_df: str,
     seed: int,
 ) -> Selection:
-    from cohmm.diagnose.topic_selection import select_topics
+    from cohmm.diagnose.selection import select_topics
 
     words = Words.of(stop_words, min_df, "1.0", None, options.TOKEN_PATTERN)
     documents = corpus(inputs, words, layout.column, "utf-8")

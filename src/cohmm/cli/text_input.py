@@ -155,7 +155,7 @@ def notices(documents: Documents, words: Words) -> Iterator[str]:
     """What the owner of the documents should know."""
     import numpy as np
 
-    from cohmm.data.pruning import as_stop_words
+    from cohmm.data.vocabulary import as_stop_words
 
     empty = np.flatnonzero(documents.lengths == 0)
     if len(empty):

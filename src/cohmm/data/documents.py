@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from cohmm import storage
+from cohmm._validation import Value, as_numbers, as_offsets, as_tuple, frozen, own, shown
 from cohmm.data.sequences import Sequences
-from cohmm.data.values import Value, as_numbers, as_offsets, as_tuple, frozen, own, shown
 from cohmm.data.vocabulary import codes_in, is_unicode, unite
 from cohmm.kernels.documents import recode
 from cohmm.kernels.types import Ints

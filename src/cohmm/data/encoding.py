@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cohmm.data.values import LARGEST_CODE, as_numbers, listed, shown
-from cohmm.data.vocabulary import Vocabulary, codes_in, in_order, is_unicode
+from cohmm._validation import LARGEST_CODE, as_numbers, listed, shown
+from cohmm.data.vocabulary import Vocabulary, codes_in, distinct_characters, in_order, is_unicode
 from cohmm.kernels.types import Ints
 
 MISSING = -1
@@ -186,6 +186,33 @@ def _listed(values: Any) -> list[Any]:
         raise ValueError(
             f"cannot read sequences from {type(values).__name__}: {shown(values)}"
         ) from None
+
+
+def encode_characters(X: Any, lengths: Any) -> tuple[Ints, Vocabulary | None, Any]:
+    """Codes, their characters and the lengths: of a string, or of strings that are a sequence each.
+
+    Strings of one character each are a column, as lists of one element each are.
+
+    >>> codes, characters, lengths = encode_characters(["ab", "c"], None)
+    >>> codes, characters, lengths
+    (array([0, 1, 2], dtype=int32), ('a', 'b', 'c'), [2, 1])
+    """
+    texts = [X] if isinstance(X, str) else column_as_list(X)
+    for s, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ValueError(f"item {s} of X is {shown(text)}: characters=True reads strings")
+    sizes = list(map(len, texts))
+    if not isinstance(X, str) and any(size != 1 for size in sizes):
+        if lengths is not None:
+            raise ValueError("X is a list of strings, which have their lengths: leave out lengths")
+        lengths = sizes
+    try:
+        codes, characters = distinct_characters("".join(texts))
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the character {shown(error.object[error.start])} is not Unicode text"
+        ) from None
+    return codes, tuple(characters), lengths
 
 
 def offsets_of(lengths: Any, n: int) -> Ints:

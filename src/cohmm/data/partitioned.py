@@ -14,13 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from cohmm._validation import shown
 from cohmm.data.documents import Documents, drawn
 from cohmm.data.encoding import check_many, flatten_rows
 from cohmm.data.parts import Parts
-from cohmm.data.pruning import Pruning
 from cohmm.data.sequences import LABELS, Sequences, Unseen, check_unseen
-from cohmm.data.values import shown
-from cohmm.data.vocabulary import Vocabulary, as_vocabulary, in_order
+from cohmm.data.vocabulary import Pruning, Vocabulary, as_vocabulary, in_order
 from cohmm.kernels.documents import count_documents
 from cohmm.kernels.types import Ints
 
@@ -268,21 +267,6 @@ class SymbolTable:
     counts: Ints
     """Of documents, how many have each word, and how often it occurs, (2, n); else (0, n)."""
 
-    @classmethod
-    def of(cls, data: Sequences | None) -> SymbolTable | None:
-        """The symbols of a part."""
-        if data is None:
-            return None
-        if data.vocabulary is None:
-            n_numbers = int(data.symbols.max()) + 1
-            return cls(len(data), data.n_observations, n_numbers, (), np.empty((0, 0), np.int64))
-        n = len(data.vocabulary)
-        counts = np.zeros((2 if isinstance(data, Documents) else 0, n), np.int64)
-        if n and len(counts):
-            count_documents(data.symbols, data.offsets, counts[0], np.full(n, -1, np.int64))
-            counts[1] = data.symbol_counts
-        return cls(len(data), data.n_observations, 0, data.vocabulary, counts)
-
     def __add__(self, other: SymbolTable) -> SymbolTable:
         places = {label: place for place, label in enumerate(self.labels)}
         for label in other.labels:
@@ -300,6 +284,18 @@ class SymbolTable:
         )
 
 
+def _symbol_table(data: Sequences | None) -> SymbolTable | None:
+    if data is None:
+        return None
+    n_numbers = int(data.symbols.max()) + 1 if data.vocabulary is None else 0
+    labels = data.vocabulary or ()
+    counts = np.zeros((2 if isinstance(data, Documents) else 0, len(labels)), np.int64)
+    if counts.size:
+        count_documents(data.symbols, data.offsets, counts[0], np.full(len(labels), -1, np.int64))
+        counts[1] = data.symbol_counts
+    return SymbolTable(len(data), data.n_observations, n_numbers, labels, counts)
+
+
 def encode_sequences(
     rows: Parts,
     *,
@@ -313,7 +309,7 @@ def encode_sequences(
     known = None if vocabulary is None else as_vocabulary(vocabulary)
     parts = rows.keep(_sequences, known, n_symbols, unseen, characters)
     if known is None and n_symbols is None:
-        known, n_symbols = _all_symbols(parts.map_sum(SymbolTable.of))
+        known, n_symbols = _all_symbols(parts.map_sum(_symbol_table))
         parts = parts.keep(_recoded, known, n_symbols)
     return _partitioned(parts, Sequences, known, n_symbols)
 
@@ -330,7 +326,7 @@ def encode_documents(
     """
     parts = rows.keep(_documents, encode)
     if known is None:
-        table = parts.map_sum(SymbolTable.of)
+        table = parts.map_sum(_symbol_table)
         if table is not None and table.n_sequences:
             frequencies, totals = table.counts
             known, _ = pruning.kept(table.labels, frequencies, totals, table.n_sequences)

@@ -11,12 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cohmm.data.characters import (
-    are_characters,
-    encode_characters,
-    hint_at_characters,
-    hint_at_unseen,
-)
+from cohmm._validation import Value, as_n_symbols, as_numbers, as_offsets, own, shown
 from cohmm.data.encoding import (
     MISSING,
     arrow_table,
@@ -24,13 +19,21 @@ from cohmm.data.encoding import (
     combined,
     common,
     encode,
+    encode_characters,
     flatten,
     key_codes,
     offsets_of,
     ranks,
 )
-from cohmm.data.values import Value, as_n_symbols, as_numbers, as_offsets, own, shown
-from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, labels_for
+from cohmm.data.vocabulary import (
+    Vocabulary,
+    are_characters,
+    as_vocabulary,
+    codes_in,
+    hint_at_characters,
+    hint_at_unseen,
+    labels_for,
+)
 from cohmm.kernels.types import Ints
 
 LABELS = "if they are names, give them as strings, or their list as the vocabulary"

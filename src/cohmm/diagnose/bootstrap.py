@@ -2,7 +2,7 @@
 
 Sequences are drawn with replacement.  Few long ones are cut into blocks, which are drawn instead.
 Where no data is at hand the model draws it (the parametric bootstrap).  Every fit starts from the
-model, and its states are matched to the model's.
+model, learns as the model was learned, and its states are matched to the model's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,18 +18,26 @@ import numpy as np
 from cohmm.data.sequences import Sequences
 from cohmm.data.user_warnings import silenced
 from cohmm.data.values import shown
-from cohmm.diagnose.standard_errors import TABLES, Interval, Tables, check_level, errors_frame
+from cohmm.diagnose.fit_summary import FitSummary
+from cohmm.diagnose.intervals import TABLES, Interval, Tables, check_level
+from cohmm.diagnose.standard_errors import errors_frame
+from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.threads import n_threads, submit, threads
 from cohmm.kernels.types import Floats, Ints
+from cohmm.learn.constraints import ALL, Known
 from cohmm.learn.learner import prevalence_of
+from cohmm.learn.pairwise import pairwise
+from cohmm.learn.refinement import refine_triples
+from cohmm.learn.sequences.refine import refine
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import HMMTable
 from cohmm.model.sampling import generator
 
-FEW = 20  # sequences: fewer are cut into blocks
-SHORTEST = 50  # symbols of a block
-MOST_DRAWN = 10**8  # symbols that a model draws in place of the data
-NEAR = 0.2  # total variation: a state that is farther off has not come back
+MIN_SEQUENCES = 20  # fewer are cut into blocks
+MIN_BLOCK = 50  # symbols
+MAX_DRAWN = 10**8  # symbols that a model draws in place of the data
+MAX_DISTANCE = 0.2  # total variation: a state that is farther off has not come back
+PASSES = 40  # of maximum likelihood: from so near, more change nothing that counts
 
 Refit = Callable[[Sequences, Floats | None, int], HMM]
 """Learns from sequences, each of which counts so often, with a seed."""
@@ -80,13 +88,12 @@ class Bootstrap:
         """Put together, states matched."""
         matched = tuple(one.align_to(model) for one in models)
         near = nearness(model) if threshold is None else np.full(model.n_components, threshold)
-        off = np.array(
-            [np.abs(one.emissionprob - model.emissionprob).sum(axis=1) / 2 for one in matched]
-        )
+        emissions = np.array([one.emissionprob for one in matched])
+        distance = np.abs(emissions - model.emissionprob).sum(axis=2) / 2
         spread = Tables(*(np.std([getattr(m, t) for m in matched], axis=0) for t in TABLES))
         if resampled == "blocks":
             spread = spread._replace(startprob=np.full(model.n_components, np.nan))
-        stability = (off <= near).mean(axis=0)
+        stability = (distance <= near).mean(axis=0)
         return cls(*spread, stability, model, matched, resampled, near, notes)
 
     def interval(self, level: float = 0.9) -> Interval:
@@ -103,10 +110,8 @@ class Bootstrap:
 
     def to_frame(self, what: HMMTable, level: float = 0.9) -> Any:
         """`HMM.to_frame` with the columns ``standard_error``, ``low`` and ``high``."""
-        return errors_frame(self.model, what, Tables(*self._spread()), self.interval(level))
-
-    def _spread(self) -> tuple[Floats, Floats, Floats]:
-        return self.startprob, self.transmat, self.emissionprob
+        spread = Tables(self.startprob, self.transmat, self.emissionprob)
+        return errors_frame(self.model, what, spread, self.interval(level))
 
     def __repr__(self) -> str:
         return f"Bootstrap({len(self.models)} fits of {self.resampled}, {self.model})"
@@ -117,10 +122,10 @@ def nearness(model: HMM) -> Floats:
     from scipy.spatial.distance import cdist  # takes its time to import
 
     if model.n_components == 1:
-        return np.array([NEAR])
+        return np.array([MAX_DISTANCE])
     apart = cdist(model.emissionprob, model.emissionprob, "cityblock") / 2
     np.fill_diagonal(apart, np.inf)
-    return np.asarray(np.minimum(apart.min(axis=1) / 2, NEAR))
+    return np.asarray(np.minimum(apart.min(axis=1) / 2, MAX_DISTANCE))
 
 
 def bootstrap(
@@ -165,34 +170,35 @@ def bootstrap(
     >>> again.stability.tolist()
     [1.0, 1.0]
     """
-    n = _checked_number(n_fits)
+    if isinstance(n_fits, bool) or not isinstance(n_fits, (int, np.integer)) or n_fits < 2:
+        raise ValueError(f"the number of fits must be a whole number from 2, not {shown(n_fits)}")
     if threshold is not None and not (
         isinstance(threshold, (int, float, np.number)) and 0 < threshold <= 1
     ):
         raise ValueError(
             f"threshold is a total variation, above 0 and up to 1, not {shown(threshold)}"
         )
-    seeds = generator(random_state).integers(0, 2**31, n).tolist()
-    notes: tuple[str, ...] = ()
+    seeds = generator(random_state).integers(0, 2**31, n_fits).tolist()
     resampled = "sequences"
-    draw: Callable[[np.random.Generator], tuple[Sequences, Floats | None]]
+    notes: tuple[str, ...] = ()
     if data is None:
         resampled = "the model's own draws"
         notes = ("the model drew the data anew: that it is the right kind of model is assumed",)
-        draw = _from_model(model, lengths, total)
-    else:
-        if len(data) < FEW:
-            data, resampled = cut(data), "blocks"
-            notes = (
-                f"few sequences: {len(data):,} blocks of them were drawn, and how sequences begin "
-                "is not determined",
-            )
-        draw = _from_data(data)
+        sizes = _sizes(lengths, total)
+    elif len(data) < MIN_SEQUENCES:
+        data, resampled = cut(data), "blocks"
+        notes = (
+            f"few sequences: {len(data):,} blocks of them were drawn, and how sequences begin "
+            "is not determined",
+        )
 
     def one(seed: int) -> HMM:
+        rng = np.random.default_rng(seed)
         with threads(1):
-            drawn, weights = draw(np.random.default_rng(seed))
-            return refit(drawn, weights, seed)
+            if data is None:
+                return refit(_simulated(model, sizes, total, rng), None, seed)
+            weights = rng.multinomial(len(data), np.full(len(data), 1 / len(data)))
+            return refit(data, weights.astype(np.float64), seed)
 
     models = _in_parallel(one, seeds, callback)
     return Bootstrap.of(model, models, resampled, notes, threshold)
@@ -200,7 +206,7 @@ def bootstrap(
 
 def cut(data: Sequences) -> Sequences:
     """The same symbols in more sequences, of about the root of all in length."""
-    size = max(SHORTEST, int(np.sqrt(data.n_observations)))
+    size = max(MIN_BLOCK, int(np.sqrt(data.n_observations)))
     cuts = [
         np.linspace(begin, end, max((end - begin) // size, 1) + 1).astype(np.int64)[:-1]
         for begin, end in zip(data.offsets[:-1].tolist(), data.offsets[1:].tolist(), strict=True)
@@ -209,32 +215,25 @@ def cut(data: Sequences) -> Sequences:
     return Sequences(data.symbols, offsets, data.n_symbols, data.vocabulary)
 
 
-def _from_data(data: Sequences) -> Callable[[np.random.Generator], tuple[Sequences, Floats]]:
-    share = np.full(len(data), 1 / len(data))
-    return lambda rng: (data, rng.multinomial(len(data), share).astype(np.float64))
-
-
-def _from_model(
-    model: HMM, lengths: Ints | None, total: float
-) -> Callable[[np.random.Generator], tuple[Sequences, None]]:
-    if total > MOST_DRAWN:
+def _sizes(lengths: Ints | None, total: float) -> Ints:
+    """The lengths that the model's own sequences are drawn from, if it may draw so many."""
+    if total > MAX_DRAWN:
         raise ValueError(
-            f"the model was learned from {total:,.0f} symbols, and {MOST_DRAWN:,} are drawn at "
+            f"the model was learned from {total:,.0f} symbols, and {MAX_DRAWN:,} are drawn at "
             "most: give data to draw from, bootstrap(100, X, lengths)"
         )
     if lengths is None or not len(lengths):
         raise ValueError("there is neither data nor its lengths: give X")
-    sizes = lengths[lengths > 0]
+    return lengths[lengths > 0]
 
-    def draw(rng: np.random.Generator) -> tuple[Sequences, None]:
-        drawn = rng.choice(sizes, max(round(total / float(sizes.mean())), 1))
-        first = model.startprob if len(drawn) > 1 else prevalence_of(model)
-        plain = HMM(first, model.transmat, model.emissionprob)
-        symbols = np.concatenate([plain.sample(int(size), rng)[0] for size in drawn])
-        offsets = np.concatenate([[0], np.cumsum(drawn)])
-        return Sequences(symbols, offsets, model.n_symbols, model.vocabulary), None
 
-    return draw
+def _simulated(model: HMM, sizes: Ints, total: float, rng: np.random.Generator) -> Sequences:
+    lengths = rng.choice(sizes, max(round(total / float(sizes.mean())), 1))
+    first = model.startprob if len(lengths) > 1 else prevalence_of(model)
+    plain = HMM(first, model.transmat, model.emissionprob)
+    symbols = np.concatenate([plain.sample(int(size), rng)[0] for size in lengths])
+    offsets = np.append(0, np.cumsum(lengths))
+    return Sequences(symbols, offsets, model.n_symbols, model.vocabulary)
 
 
 def _in_parallel(
@@ -242,22 +241,76 @@ def _in_parallel(
 ) -> list[HMM]:
     """A fit per seed, on threads of their own: kernels let go of the interpreter's lock."""
     models = []
-    # What was to be said was said when the model was learned.
+    # Warnings were given when the model was learned.
     with silenced(), ThreadPoolExecutor(n_threads()) as pool:
-        under_way = [submit(pool, copy_context().run, task, seed) for seed in seeds]
+        futures = [submit(pool, copy_context().run, task, seed) for seed in seeds]
         try:
-            for future in under_way:
+            for future in futures:
                 models.append(future.result())
                 if callback is not None:
                     callback(len(models), len(seeds))
         finally:
-            for future in under_way:
+            for future in futures:
                 future.cancel()
     return models
 
 
-def _checked_number(n: Any) -> int:
-    whole = isinstance(n, (int, np.integer)) and not isinstance(n, bool)
-    if not whole or n < 2:
-        raise ValueError(f"the number of fits must be a whole number from 2, not {shown(n)}")
-    return int(n)
+def refit(
+    summary: FitSummary, lags: tuple[int, ...], *, smoothing: float, sparsity: float
+) -> Refit:
+    """A function that learns again as the model of ``summary`` was learned."""
+    model = summary.model
+    learned = "".join(
+        letter for letter, mask in zip(ALL, summary.held, strict=True) if not mask.all()
+    )
+
+    def by_pairs(data: Sequences, weights: Floats | None, seed: int) -> HMM:
+        terms = summary.pairs
+        assert terms is not None
+        known = None
+        if any(mask.any() for mask in summary.held):
+            known = Known(model.startprob, model.transmat, model.emissionprob, learned)
+        fit = pairwise(
+            count_pairs(data, lags=lags, weights=weights),
+            model.n_components,
+            combine="summed" if terms.summed and len(lags) > 1 else "tied",
+            volume=terms.volume,
+            penalty=terms.initial_penalty or None,
+            known=known,
+            refine=False,
+            sparsity="auto" if terms.penalty == 0 else 0.0,
+            start=None if known else model,
+            random_state=seed,
+        )
+        return fit.model
+
+    def by_triples(data: Sequences, weights: Floats | None, seed: int) -> HMM:
+        drawn = data if weights is None else repeated(data, weights)
+        options: Any = {"sparsity": sparsity, "smoothing": smoothing, "random_state": seed}
+        return refine_triples(model, drawn, **options).model
+
+    def by_sequences(data: Sequences, weights: Floats | None, seed: int) -> HMM:
+        return refine(
+            model,
+            data,
+            weights=weights,
+            learned=learned,
+            as_given=True,
+            smoothing=smoothing,
+            sparsity=sparsity,
+            max_iter=PASSES,
+            random_state=seed,
+        ).model
+
+    if summary.pairs is not None:
+        return by_pairs
+    return by_triples if summary.n_triples else by_sequences
+
+
+def repeated(data: Sequences, weights: Floats) -> Sequences:
+    """Every sequence so often, one after the other."""
+    which = np.repeat(np.arange(len(data)), weights.astype(np.int64))
+    lengths = data.lengths[which]
+    offsets = np.append(0, np.cumsum(lengths))
+    places = np.arange(offsets[-1]) + np.repeat(data.offsets[:-1][which] - offsets[:-1], lengths)
+    return replace(data, symbols=data.symbols[places], offsets=offsets)

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from cohmm.data.sequences import Sequences
-from cohmm.diagnose.advice import advice_for
-from cohmm.diagnose.in_words import in_words, lines_of
+from cohmm.diagnose.format import Finding, advice_for, findings, formatted
 from cohmm.diagnose.model_fit import ModelFit, model_fit
-from cohmm.diagnose.pairs_outside import pairs_outside
 from cohmm.diagnose.scatter import TRIES, Scatter, scatter
-from cohmm.diagnose.states import (
+from cohmm.diagnose.separation import (
     Close,
     Conditioning,
     close_states,
     conditioning,
+    pair_residual_test,
     undetected_states,
+    zero_thresholds,
 )
-from cohmm.diagnose.zeros_in_noise import zeros_in_noise
 from cohmm.evidence.counting import pair_counts
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.threads import blas_threads
@@ -32,7 +33,6 @@ from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.hmm import HMM
 
 LAGS = (1, 2, 3, 4, 5)  # counted where data is at hand
-LARGEST = 5000  # symbols of a model whose pairs are compared with the data
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +79,13 @@ class Diagnosis:
     spectra: dict[int, Spectrum]
     refined: bool | None
     lags: tuple[int, ...]
-    scatter: Scatter | None
-    close: tuple[Close, ...]
-    undetected: tuple[int, ...]
-    conditioning: Conditioning | None
     outside: dict[int, float]
     fit: ModelFit | None
     missing: tuple[str, ...]
+    scatter: Scatter | None = None
+    close: tuple[Close, ...] = ()
+    undetected: tuple[int, ...] = ()
+    conditioning: Conditioning | None = None
 
     @property
     def detectable(self) -> dict[int, int]:
@@ -136,65 +136,59 @@ class Diagnosis:
         return advice_for(self)
 
     @property
-    def lines(self) -> tuple[tuple[str, str], ...]:
+    def findings(self) -> tuple[Finding, ...]:
         """What ``print`` shows before the advice: what a line is about, and its text."""
-        return lines_of(self)
+        return findings(self)
 
     def __str__(self) -> str:
-        return in_words(self)
+        return formatted(self.findings, self.advice)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and texts, for JSON."""
-        result: dict[str, Any] = {
+        seen, test = self.scatter, self.fit
+        names = ("verdict", "direction", "tries", "zeros", "ranks", "anchors", "log10_volume_ratio")
+        result = {
             "kind": self.kind,
             "components": self.n_components,
             "symbols": self.n_symbols,
             "pairs": self.n_pairs,
             "sequences": self.n_sequences,
-            "detectable": {str(lag): n for lag, n in self.detectable.items()},
-            "noise_floor": {str(lag): shown.floor for lag, shown in self.spectra.items()},
+            "detectable": self.detectable,
+            "noise_floor": {lag: shown.floor for lag, shown in self.spectra.items()},
             "suggested_states": self.suggested_states,
-            "suggested_lags": list(self.suggested_lags),
+            "suggested_lags": self.suggested_lags,
             "pairs_for_one_more": self.pairs_for_one_more,
             "refined": self.refined,
-            "scatter": None,
-            "close": [close._asdict() for close in self.close],
-            "undetected": list(self.undetected),
-            "conditioning": None if self.conditioning is None else self.conditioning._asdict(),
-            "pairs_outside": {str(lag): p for lag, p in self.outside.items()},
-            "fit": None,
-            "missing": list(self.missing),
-            "advice": list(self.advice),
-        }
-        if (seen := self.scatter) is not None:
-            result["scatter"] = {
-                "verdict": seen.verdict,
-                "direction": None if seen.direction is None else seen.direction.tolist(),
-                "squared_length": seen.length,
-                "tries": seen.tries,
-                "zeros": seen.zeros.tolist(),
-                "ranks": seen.ranks.tolist(),
-                "anchors": [own.tolist() for own in seen.anchors],
-                "log10_volume_ratio": seen.log10_volume_ratio,
-            }
-        if (test := self.fit) is not None:
-            result["fit"] = {
+            "scatter": seen
+            and {name: getattr(seen, name) for name in names} | {"squared_length": seen.length},
+            "close": self.close,
+            "undetected": self.undetected,
+            "conditioning": self.conditioning,
+            "pairs_outside": self.outside,
+            "fit": test
+            and {
                 "p_value": test.p_value,
                 "p_values": test.p_values,
                 "blames": test.blames,
                 "groups": test.n_groups,
                 "symbols": test.n_places,
-                "cells": [
-                    {
-                        "symbols": [str(symbol) for symbol in cell.symbols],
-                        "counted": cell.counted,
-                        "expected": cell.expected,
-                    }
-                    for cell in test.cells
-                ],
+                "cells": [one._replace(symbols=tuple(map(str, one.symbols))) for one in test.cells],
                 "untested": test.untested,
-            }
-        return result
+            },
+            "missing": self.missing,
+            "advice": self.advice,
+        }
+        return {name: _plain(value) for name, value in result.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Dictionaries, lists and numbers in place of named tuples and arrays."""
+    if isinstance(value, dict) or hasattr(value, "_asdict"):
+        items = value if isinstance(value, dict) else value._asdict()
+        return {str(name): _plain(one) for name, one in items.items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return [_plain(one) for one in value] if isinstance(value, (tuple, list)) else value
 
 
 @blas_threads(1)
@@ -231,45 +225,37 @@ def diagnose(
     >>> diagnosis.suggested_states, diagnosis.scatter.refuted, diagnosis.fit.fits
     (4, False, True)
     """
-    model, known, refined, lags, kind = _parts(value)
-    counts = counts if counts is not None else known
-    missing: list[str] = []
-    sequences = None
+    subject = _Subject.of(value)
+    model, kind = subject.model, subject.kind
+    counts = subject.counts if counts is None else counts
     if lengths is not None and data is None:
         raise ValueError("lengths are of the data: give both, or neither")
-    if counts is not None and model is not None:
-        _check_symbols(model, counts)
+    if counts is not None and model is not None and model.n_symbols != counts.n_symbols:
+        raise ValueError(
+            f"the counts are of {counts.n_symbols:,} symbols, and the model has "
+            f"{model.n_symbols:,}: give counts of the same symbols"
+        )
     if data is not None and kind == "topic":
         raise ValueError("topics are diagnosed from their counts: leave out the data")
+    sequences = None
     if data is not None:
-        reader = model if model is not None else None
-        sequences = (
-            reader.encode(data, lengths)
-            if reader is not None
-            else Sequences.of(data, lengths, vocabulary=None)
-        )
-        counted = tuple(lag for lag in LAGS if lag < sequences.longest)
-        counts = pair_counts(sequences, sorted({*counted, *(lags or (1,))}))
-    spectra = _spectra(counts, kind) if counts is not None else {}
+        encode = Sequences.of if model is None else model.encode
+        sequences = encode(data, lengths)
+        counted = {lag for lag in LAGS if lag < sequences.longest}
+        counts = pair_counts(sequences, sorted(counted | set(subject.lags or (1,))))
+    spectra = {} if counts is None else _spectra(counts, kind)
     n_pairs = 0.0 if counts is None or not spectra else counts.n_pairs(min(spectra))
+    missing = []
     if not spectra:
         missing.append(f"how many {kind}s the data can show: it needs counts of pairs, or the data")
-    seen = close = undetected = condition = None
-    outside: dict[int, float] = {}
-    test = None
-    if model is not None:
-        thresholds = zeros_in_noise(model, n_pairs) if n_pairs > 0 else None
-        seen = scatter(
-            model.emissionprob, thresholds=thresholds, tries=tries, random_state=random_state
-        )
-        close = close_states(model, n_pairs)
-        condition = conditioning(model)
-        if spectra:
-            undetected = undetected_states(model, spectra[min(spectra)])
-    else:
+    about: dict[str, Any] = {}
+    if model is None:
         missing.append(
             f"which {kind}s are well determined: it needs a model, such as PairwiseHMM(...).fit(X)"
         )
+    else:
+        about = _about_states(model, n_pairs, spectra, tries, random_state)
+    test, outside = None, {}
     if model is not None and sequences is not None:
         try:
             test = model_fit(model, sequences, random_state=random_state)
@@ -277,8 +263,7 @@ def diagnose(
             missing.append(f"whether the model fits: {error}")
     elif model is not None and kind == "state":
         missing.append("whether triples are explained: it needs the data, diagnose(model, X)")
-        if counts is not None and spectra and model.n_symbols == counts.n_symbols:
-            outside = pairs_outside(model, counts)
+        outside = pair_residual_test(model, counts) if counts is not None and spectra else {}
     return Diagnosis(
         kind=kind,
         n_components=None if model is None else model.n_components,
@@ -286,53 +271,62 @@ def diagnose(
         n_pairs=n_pairs,
         n_sequences=None if sequences is None else len(sequences),
         spectra=spectra,
-        refined=refined,
-        lags=lags,
-        scatter=seen,
-        close=close or (),
-        undetected=undetected or (),
-        conditioning=condition,
+        refined=subject.refined,
+        lags=subject.lags,
         outside=outside,
         fit=test,
         missing=tuple(missing),
+        **about,
     )
 
 
-def _parts(
-    value: Any,
-) -> tuple[HMM | None, Cooccurrence | None, bool | None, tuple[int, ...], str]:
-    """The model, its counts, whether it was refined, lags that it was learned from, its kind."""
-    if isinstance(value, HMM):
-        return value, None, None, (), "state"
-    if isinstance(value, Cooccurrence):
-        return None, value, None, value.lags, "state"
-    if isinstance(value, PairwiseFit):
-        return value.model, value.counts, value.refined is not None, value.counts.lags, "state"
-    if isinstance(value, Fit):
-        return value.model, None, isinstance(value, RefinedFit), (), "state"
-    if (hmm := as_fitted_hmm(value)) is not None:
-        model = hmm.model_
-        if not hasattr(value, "counts_") or model != hmm.fit_.model:  # set by hand, since or ever
-            return model, None, None, (), "state"
-        return model, hmm.counts_, isinstance(hmm.fit_, RefinedFit), hmm.counts_.lags, "state"
-    if (topics := as_fitted_topics(value)) is not None:
-        fit = topics.fit_
-        chain = HMM(fit.prevalence, fit.transitions, fit.components, fit.vocabulary)
-        counts = getattr(value, "counts_", None)
-        return chain, counts, True, () if counts is None else counts.lags, "topic"
-    raise ValueError(
-        "diagnose takes a fitted PairwiseHMM or HTMM, an HMM, a PairwiseFit or a Cooccurrence, "
-        f"not a {type(value).__name__}"
-    )
+class _Subject(NamedTuple):
+    """What is diagnosed."""
 
+    model: HMM | None
+    counts: Cooccurrence | None = None
+    refined: bool | None = None
+    lags: tuple[int, ...] = ()
+    kind: str = "state"
 
-def _check_symbols(model: HMM, counts: Cooccurrence) -> None:
-    """Refuse counts that are of other symbols than the model."""
-    if model.n_symbols != counts.n_symbols:
+    @classmethod
+    def of(cls, value: Any) -> _Subject:
+        """Of an estimator, a model, a fit or counts."""
+        if isinstance(value, HMM):
+            return cls(value)
+        if isinstance(value, Cooccurrence):
+            return cls(None, value, None, value.lags)
+        if isinstance(value, PairwiseFit):
+            return cls(value.model, value.counts, value.refined is not None, value.counts.lags)
+        if isinstance(value, Fit):
+            return cls(value.model, None, isinstance(value, RefinedFit))
+        if (hmm := as_fitted_hmm(value)) is not None:
+            if not hasattr(value, "counts_") or hmm.model_ != hmm.fit_.model:  # set by hand
+                return cls(hmm.model_)
+            refined = isinstance(hmm.fit_, RefinedFit)
+            return cls(hmm.model_, hmm.counts_, refined, hmm.counts_.lags)
+        if (topics := as_fitted_topics(value)) is not None:
+            fit, counts = topics.fit_, getattr(value, "counts_", None)
+            chain = HMM(fit.prevalence, fit.transitions, fit.components, fit.vocabulary)
+            return cls(chain, counts, True, () if counts is None else counts.lags, "topic")
         raise ValueError(
-            f"the counts are of {counts.n_symbols:,} symbols, and the model has "
-            f"{model.n_symbols:,}: give counts of the same symbols"
+            "diagnose takes a fitted PairwiseHMM or HTMM, an HMM, a PairwiseFit or a Cooccurrence, "
+            f"not a {type(value).__name__}"
         )
+
+
+def _about_states(
+    model: HMM, n_pairs: float, spectra: dict[int, Spectrum], tries: int, random_state: Any
+) -> dict[str, Any]:
+    """What is known of the states of a model, fields of a `Diagnosis`."""
+    thresholds = zero_thresholds(model, n_pairs) if n_pairs > 0 else None
+    options: Any = {"thresholds": thresholds, "tries": tries, "random_state": random_state}
+    return {
+        "scatter": scatter(model.emissionprob, **options),
+        "close": close_states(model, n_pairs),
+        "undetected": undetected_states(model, spectra[min(spectra)]) if spectra else (),
+        "conditioning": conditioning(model),
+    }
 
 
 def _spectra(counts: Cooccurrence, kind: str) -> dict[int, Spectrum]:
@@ -340,6 +334,5 @@ def _spectra(counts: Cooccurrence, kind: str) -> dict[int, Spectrum]:
     if not lags:
         return {}
     if kind == "topic":  # lags are summed to one law, which goes by the first of them
-        evidence = PairEvidence.of(counts, lags, "summed")
-        return {lags[0]: evidence.spectrum()}
+        return {lags[0]: PairEvidence.of(counts, lags, "summed").spectrum()}
     return PairEvidence.of(counts, lags, "tied").spectra()

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm.data.sequences import Sequences
-from cohmm.diagnose.residual_cells import Cell, surprising_cells
-from cohmm.diagnose.triple_tangent import orthonormal_tangent, triple_cube
+from cohmm.evidence.triples import MOST_SYMBOLS as MOST_TRIPLE_SYMBOLS
+from cohmm.evidence.triples import triple_counts
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import prevalence_of
@@ -33,16 +33,37 @@ from cohmm.model.sampling import generator
 
 LEVEL = 0.05
 FLIPS = 399
-GROUPS, FEWEST_GROUPS = 100, 20
-SMALLEST_GROUP = 50  # places: a group must be long beside what the chain remembers
-MOST_PLACES = 2_000_000  # of longer data so many are looked at, here and there
-MOST_SYMBOLS = 100  # rarer ones are taken together, which leaves a hidden Markov model one
-LEAST_COUNT = 20  # of a symbol, else it is taken together with others
-MOST_STATES = 24  # whose triples are tested: their cube has K^3 cells
+GROUPS, MIN_GROUPS = 100, 20
+MIN_GROUP = 50  # places: a group must be long beside what the chain remembers
+MAX_PLACES = 2_000_000  # of longer data so many are looked at, here and there
+MAX_SYMBOLS = 100  # rarer ones are taken together, which leaves a hidden Markov model one
+MIN_COUNT = 20  # of a symbol, else it is taken together with others
+MAX_STATES = 24  # whose triples are tested: their cube has K^3 cells
 LAGS = (1, 2)
 IN_SPAN = 1e-7
 EM_STEPS = 200
-AT_A_TIME = 2**17
+BATCH = 2**17  # places
+DETERMINED = 1e-10  # of the largest eigenvalue: below, parameters do not move the law
+MIN_EXPECTED = 5.0  # of a triple that is named
+MAX_CELLS = 2_000_000  # triples that are looked at
+MIN_DEVIATIONS = 3.0  # of a triple that is named
+
+
+class Cell(NamedTuple):
+    """Symbols in a row, and how often they were counted and expected."""
+
+    symbols: tuple[Any, ...]
+    counted: float
+    expected: float
+
+    @property
+    def deviations(self) -> float:
+        """How far apart the two are, in roots of what was expected."""
+        return float((self.counted - self.expected) / self.expected**0.5)
+
+    def __str__(self) -> str:
+        row = " ".join(map(str, self.symbols))
+        return f"{row!r} {self.counted:,.0f} times, not {self.expected:,.0f}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +112,8 @@ class ModelFit:
         if self.fits:
             return f"nothing speaks against the model ({how})"
         where = "; ".join(map(str, self.cells[:3]))
-        what = (
-            "triples are not those of a first-order chain"
-            if self.blames == "order"
-            else "pairs need more states"
-        )
+        order = self.blames == "order"
+        what = "triples are not those of a first-order chain" if order else "pairs need more states"
         return f"the model does not fit ({how}): {what}" + (f"; {where}" if where else "")
 
 
@@ -134,18 +152,14 @@ def model_fit(
     n_groups = int(groups.max()) + 1
     codes, lumped = _lumped(model, sequences)
     chain = _Chain.of(lumped, _occupied(lumped, codes, sequences.offsets))
-    residuals: dict[str, Floats] = {}
+    place = chain, codes, sequences.offsets, groups
+    residuals = {f"pairs at lag {lag}": _outside(*place, lag) for lag in LAGS}
     untested = ""
-    for lag in LAGS:
-        outside = _outside(chain, codes, sequences.offsets, groups, lag)
-        if outside.shape[1]:
-            residuals[f"pairs at lag {lag}"] = outside
-    if chain.dimensions > MOST_STATES:
-        untested = f"triples of more than {MOST_STATES} states are not tested"
+    if chain.dimensions > MAX_STATES:
+        untested = f"triples of more than {MAX_STATES} states are not tested"
     else:
-        across = _across(chain, codes, sequences.offsets, groups)
-        if across.shape[1]:
-            residuals["triples"] = across
+        residuals["triples"] = _across(*place)
+    residuals = {name: values for name, values in residuals.items() if values.shape[1]}
     if not residuals:
         raise ValueError(
             f"{model.n_components} states can explain all pairs and triples of {model.n_symbols} "
@@ -202,27 +216,26 @@ class _Chain(NamedTuple):
 def _some(data: Sequences) -> Sequences:
     """Of long data, pieces of equal length here and there."""
     total = len(data.symbols)
-    if total <= MOST_PLACES:
+    if total <= MAX_PLACES:
         return data
     first = np.linspace(0, total, GROUPS, endpoint=False).astype(np.int64)
-    step = MOST_PLACES // GROUPS
+    step = MAX_PLACES // GROUPS
     pieces = []
     for begin in first.tolist():
-        stop = begin + step
-        inner = data.offsets[(data.offsets > begin) & (data.offsets < stop)]
-        starts = np.concatenate([[begin], inner])
-        pieces.append(data.spans(starts, np.concatenate([inner, [min(stop, total)]])))
+        inner = data.offsets[(data.offsets > begin) & (data.offsets < begin + step)]
+        ends = np.append(inner, min(begin + step, total))
+        pieces.append(data.spans(np.append(begin, inner), ends))
     return Sequences.joined(pieces)
 
 
 def _groups(data: Sequences) -> Ints:
     """The group of every place, (T,)."""
     total = len(data.symbols)
-    n = min(GROUPS, total // SMALLEST_GROUP)
-    if n < FEWEST_GROUPS:
+    n = min(GROUPS, total // MIN_GROUP)
+    if n < MIN_GROUPS:
         raise ValueError(
             f"{total:,} symbols are too few to test a model: at least "
-            f"{FEWEST_GROUPS * SMALLEST_GROUP:,} are needed"
+            f"{MIN_GROUPS * MIN_GROUP:,} are needed"
         )
     return np.arange(total) * n // total
 
@@ -230,14 +243,13 @@ def _groups(data: Sequences) -> Ints:
 def _lumped(model: HMM, data: Sequences) -> tuple[Ints, HMM]:
     """The symbols (T,), rare ones as one, and the model of these."""
     counts = data.symbol_counts
-    order = np.argsort(-counts, kind="stable")
-    kept = order[: MOST_SYMBOLS - 1]
-    kept = np.sort(kept[counts[kept] >= LEAST_COUNT])
+    kept = np.argsort(-counts, kind="stable")[: MAX_SYMBOLS - 1]
+    kept = np.sort(kept[counts[kept] >= MIN_COUNT])
     rest = np.setdiff1d(np.arange(model.n_symbols), kept)
-    if counts[rest].sum() < LEAST_COUNT and len(kept):  # too few to stand for themselves
-        place, size = np.full(model.n_symbols, int(counts[kept].argmin())), len(kept)
-    else:
-        place, size = np.full(model.n_symbols, len(kept)), len(kept) + 1
+    size, other = len(kept) + 1, len(kept)
+    if counts[rest].sum() < MIN_COUNT and len(kept):  # too few to stand for themselves
+        size, other = len(kept), int(counts[kept].argmin())
+    place = np.full(model.n_symbols, other)
     place[kept] = np.arange(len(kept))
     emission = np.zeros((model.n_components, size))
     np.add.at(emission.T, place, model.emissionprob.T)
@@ -252,8 +264,7 @@ def _occupied(model: HMM, codes: Ints, offsets: Ints) -> Floats:
     full stop.
     """
     counts = np.bincount(codes[_starts(codes, offsets, 2)], minlength=model.n_symbols)
-    share, m = prevalence_of(model), model.emissionprob
-    share = np.maximum(share, 1e-9)
+    share, m = np.maximum(prevalence_of(model), 1e-9), model.emissionprob
     total = max(int(counts.sum()), 1)
     for _ in range(EM_STEPS):
         expected = share @ m
@@ -280,8 +291,8 @@ def _outside(chain: _Chain, codes: Ints, offsets: Ints, groups: Ints, lag: int) 
         return np.empty((n_groups, 0))
     places = _starts(codes, offsets, lag)
     table = np.zeros(n_groups * n * n)
-    for first in range(0, len(places), AT_A_TIME):
-        part = places[first : first + AT_A_TIME]
+    for first in range(0, len(places), BATCH):
+        part = places[first : first + BATCH]
         keys = (groups[part] * n + codes[part]) * n + codes[part + lag]
         table += np.bincount(keys, minlength=len(table))
     counts = table.reshape(n_groups, n, n)
@@ -299,16 +310,61 @@ def _across(chain: _Chain, codes: Ints, offsets: Ints, groups: Ints) -> Floats:
     functions = np.ascontiguousarray(chain.inside.T)
     cubes, sizes = np.zeros((n_groups, d**3)), np.zeros(n_groups)
     for group in range(n_groups):
-        mine = places[np.searchsorted(groups[places], group) :]
-        mine = mine[: np.searchsorted(groups[mine], group, side="right")]
+        mine = places[slice(*np.searchsorted(groups[places], [group, group + 1]))]
         sizes[group] = len(mine)
-        for first in range(0, len(mine), AT_A_TIME // d + 1):
-            part = mine[first : first + AT_A_TIME // d + 1]
+        for first in range(0, len(mine), BATCH // d + 1):
+            part = mine[first : first + BATCH // d + 1]
             a, b, c = (functions[codes[part + step]] for step in range(3))
             pairs = (a[:, :, None] * b[:, None, :]).reshape(len(part), d * d)
             cubes[group] += (pairs.T @ c).ravel()
     cubes -= np.outer(sizes, triple_cube(chain.seen, chain.transmat, chain.occupied))
     return np.asarray(cubes - (cubes @ tangent) @ tangent.T)
+
+
+def triple_cube(seen: Floats, transmat: Floats, occupied: Floats) -> Floats:
+    """The law of triples seen through d functions of symbols, flat, (d^3,).
+
+    With L (d, K) the means of the functions in the states, w the distribution of states and A the
+    transitions, T_ijk = sum_xyz L_ix L_jy L_kz  w_x A_xy A_yz.
+    """
+    after = transmat @ seen.T  # (K, d): from the second state to the third's function
+    before = (seen * occupied) @ transmat  # (d, K): from the first's function to the second state
+    return np.asarray(np.einsum("iy,jy,yk->ijk", before, seen, after).ravel())
+
+
+def orthonormal_tangent(seen: Floats, transmat: Floats, occupied: Floats) -> Floats:
+    """An orthonormal basis (d^3, r) of all changes of T that L, A and w can make, to first order.
+
+    >>> seen, transmat = np.eye(2), np.array([[.8, .2], [.3, .7]])
+    >>> orthonormal_tangent(seen, transmat, np.array([.6, .4])).shape
+    (8, 7)
+    """
+    d, k = seen.shape
+    after = transmat @ seen.T
+    before = (seen * occupied) @ transmat
+    paths = occupied[:, None, None] * transmat[:, :, None] * transmat[None]  # (x, y, z)
+    one = np.eye(d)
+    by_first = np.einsum("ia,jy,kz,byz->ijkab", one, seen, seen, paths, optimize=True)
+    by_second = np.einsum("ja,ib,bk->ijkab", one, before, after, optimize=True)
+    by_third = np.einsum("ka,ix,jy,xyb->ijkab", one, seen, seen, paths, optimize=True)
+    by_step = np.einsum("ix,x,jy,yk->ijkxy", seen, occupied, seen, after, optimize=True)
+    by_next = np.einsum("ix,jx,ky->ijkxy", before, seen, seen, optimize=True)
+    by_start = np.einsum("ix,xy,jy,yk->ijkx", seen, transmat, seen, after, optimize=True)
+    columns = np.hstack(
+        [
+            (by_first + by_second + by_third).reshape(d**3, d * k),
+            (by_step + by_next).reshape(d**3, k * k),
+            by_start.reshape(d**3, k),
+        ]
+    )
+    size = np.linalg.norm(columns, axis=0)
+    columns = columns[:, size > 0] / size[size > 0]
+    if columns.shape[1] > d**3:
+        values, vectors = np.linalg.eigh(columns @ columns.T)
+        return np.asarray(vectors[:, values > DETERMINED * values[-1]])
+    values, vectors = np.linalg.eigh(columns.T @ columns)
+    kept = values > DETERMINED * values[-1]
+    return np.asarray(columns @ (vectors[:, kept] / np.sqrt(values[kept])))
 
 
 def _p_values(residuals: dict[str, Floats], signs: Floats) -> tuple[float, dict[str, float]]:
@@ -341,10 +397,45 @@ def _ranks(values: Floats, signs: Floats, square: bool) -> Floats:
         spread = np.sqrt((values**2).sum(axis=0))
         total = np.divide(total, spread, out=np.zeros_like(total), where=spread > 0)
         largest = np.abs(total).max(axis=1)
-    statistics = np.vstack([(total**2).sum(axis=1), largest])
     return np.array(
         [
             1 - np.searchsorted(np.sort(row), row * (1 - 1e-12), side="left") / len(row)
-            for row in statistics
+            for row in ((total**2).sum(axis=1), largest)
         ]
     )
+
+
+def surprising_cells(model: HMM, data: Sequences, occupied: Floats, n: int) -> tuple[Cell, ...]:
+    """The ``n`` triples that differ most from the model, the most surprising first.
+
+    ``occupied`` (K,) is the distribution of states where triples begin.  Triples that were never
+    seen are looked at where there are few symbols.
+    """
+    if model.n_symbols > MOST_TRIPLE_SYMBOLS:
+        return ()
+    triples = triple_counts(data)
+    total = float(triples.n_triples)
+    rows, counts = np.asarray(triples.triples), np.asarray(triples.counts, np.float64)
+    if model.n_symbols**3 <= MAX_CELLS:
+        table = np.zeros((model.n_symbols,) * 3)
+        table[tuple(rows.T)] = counts
+        rows, counts = np.argwhere(np.ones(table.shape, bool)), table.ravel()
+    elif len(rows) > MAX_CELLS:
+        top = np.argpartition(-counts, MAX_CELLS)[:MAX_CELLS]
+        rows, counts = rows[top], counts[top]
+    m = model.emissionprob
+    before, after = (m.T * occupied) @ model.transmat, model.transmat @ m
+    expected = np.empty(len(rows))
+    for first in range(0, len(rows), BATCH // 2):
+        part = slice(first, first + BATCH // 2)
+        a, b, c = rows[part].T
+        expected[part] = total * (before[a] * m.T[b] * after.T[c]).sum(axis=1)
+    kept = np.flatnonzero(expected >= MIN_EXPECTED)
+    deviations = (counts[kept] - expected[kept]) / np.sqrt(expected[kept])
+    order = kept[np.argsort(-np.abs(deviations), kind="stable")]
+    labels = model.vocabulary or range(model.n_symbols)
+    cells = (
+        Cell(tuple(labels[code] for code in rows[i]), float(counts[i]), float(expected[i]))
+        for i in order[:n]
+    )
+    return tuple(cell for cell in cells if abs(cell.deviations) >= MIN_DEVIATIONS)

@@ -149,7 +149,7 @@ def scatter(
         P(symbol | state), one row per state.
     thresholds : array, (K, N), optional
         Below which an emission counts as zero: an estimate has no zeros of its own (see
-        `cohmm.diagnose.zeros_in_noise.zeros_in_noise`); default: zero alone.
+        `cohmm.diagnose.separation.zero_thresholds`); default: zero alone.
     tries : int
         Starts of linear programs, where corners are too many to be enumerated.
     random_state : int, optional

@@ -1,4 +1,4 @@
-"""How many states: candidates side by side on data that is held out, and a recommendation.
+"""How many states or topics: candidates side by side on held-out data, and a recommendation.
 
 1. The spectrum of the pairs says how many states stand out from the noise: the first candidate.
 2. Each candidate is learned from a part of the data, and the rest is scored.  A prior draws states
@@ -19,30 +19,30 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from cohmm.data.documents import Documents
 from cohmm.data.sequences import Sequences
+from cohmm.data.text import read_documents
 from cohmm.data.user_warnings import silenced
-from cohmm.diagnose.held_out import Groups, grouped
+from cohmm.diagnose.cross_validation import CrossValidation, Scored, grouped
 from cohmm.evidence.counting import as_lags, pair_counts
 from cohmm.evidence.pairs import Cooccurrence
-from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.learner import prevalence_of
+from cohmm.kernels.types import Floats
 from cohmm.learn.options import check_whole, is_whole
-from cohmm.learn.pairs.min_volume import min_volume
-from cohmm.learn.pairs.pair_evidence import PairEvidence, n_in_pairs
-from cohmm.learn.pairwise import PairwiseFit, pairwise
-from cohmm.model.hmm import HMM
+from cohmm.learn.pairs.pair_evidence import PairEvidence
+from cohmm.learn.topics.htmm import htmm
 from cohmm.model.hmm_frames import frame
-from cohmm.model.matching import match_rows, total_variation
+from cohmm.topics.compare import Judged, part
+from cohmm.topics.document_chains import Chains
+from cohmm.topics.stability import variation_between
 
-FOLDS = 5
-# Up to how many symbols so many of the folds are held out in turn; of more data one is.  Of many
-# sequences a fit takes longer, since it looks for a start.
-OF_BLOCKS, OF_SEQUENCES = ((20_000, 5), (200_000, 2)), ((5_000, 5),)
-MOST_MORE = 12  # states beyond those of the spectrum
+MAX_MORE = 12  # states beyond those of the spectrum
 PATIENCE = 2  # states beyond the best so far
 SMOOTHING = 1.0  # pseudo-observations of each symbol in each state, unless others are asked for
-LEAST_COUNT = 1.0  # expected: a parameter that is rarer counts as zero
 STABLE = 0.25  # total variation
+HELD_OUT = 0.2  # of the documents
+AROUND = (0.5, 0.75, 1.0, 1.5, 2.0)  # of the number that the pairs show: default candidates
+SEEDS = 2
+TOP = 10  # words whose coherence is measured
 
 
 class Candidate(NamedTuple):
@@ -190,37 +190,90 @@ def select(
     if isinstance(X, Cooccurrence):
         raise ValueError("select holds data out: give the data itself, not counts")
     data = Sequences.of(X, lengths, n_symbols=n_symbols, vocabulary=vocabulary)
-    wanted = as_lags(lags)
+    lags = as_lags(lags)
     parts = grouped(data, random_state)
-    splits = _splits(parts, folds, len(data.symbols))
-    counts = pair_counts(data, wanted)
-    evidence = PairEvidence.of(counts)
-    detectable = evidence.spectrum().n_detectable
     options = {"smoothing": SMOOTHING, **options}
-    judge = _Judge(parts, splits, wanted, stability, random_state, options)
-    judged: dict[int, _Judged] = {}
-
-    def try_one(k: int) -> None:
+    judge = CrossValidation(parts, folds, lags, stability, random_state, options)
+    evidence = PairEvidence.of(pair_counts(data, lags))
+    detectable = best = evidence.spectrum().n_detectable
+    most = min(detectable + MAX_MORE, len(evidence.seen))
+    numbers = range(detectable, most + 1)
+    scored: dict[int, Scored] = {}
+    for k in numbers if n_components is None else candidates_of(n_components):
         if callback is not None:
             callback(k)
-        judged[k] = judge(k)
-
-    if n_components is not None:
-        for k in candidates_of(n_components):
-            try_one(k)
-    else:
-        best = detectable
-        for k in range(detectable, min(detectable + MOST_MORE, len(evidence.seen)) + 1):
-            try_one(k)
-            best = max(best, k, key=lambda one: judged[one].scores.sum())
+        scored[k] = judge(k)
+        if n_components is None:
+            best = max(best, k, key=lambda one: scored[one].scores.sum())
             if k - best >= PATIENCE:
                 break
-    return _selection(judged, judge, detectable, parts)
+    return _selection(scored, judge.sizes, detectable, "state", parts.n, parts.blocks)
 
 
-def candidates_of(given: Iterable[int]) -> list[int]:
+def select_topics(
+    documents: Any,
+    n_components: Iterable[int] | None = None,
+    *,
+    held_out: float = HELD_OUT,
+    seeds: int = SEEDS,
+    random_state: int | None = 0,
+    callback: Callable[[int], None] | None = None,
+    **options: Any,
+) -> Selection:
+    """Choose the number of topics on documents that are held out.
+
+    Parameters
+    ----------
+    documents : Documents, or what `read_documents` reads
+        The corpus.
+    n_components : several whole numbers, optional
+        Candidates; default: half as many as the pairs show, to twice as many.
+    held_out : float
+        The share of documents that is not learned from.
+    seeds : int
+        Fits of every candidate; the total variation between them is its stability.  1: none.
+    random_state : int
+        Seed of the split, and of the first fit.
+    callback : function of a number of topics, optional
+        Called before each candidate is learned.
+    **options
+        Others of `cohmm.learn.htmm`.
+
+    >>> from cohmm.datasets.synthetic_topics import sample_htmm
+    >>> sample = sample_htmm(150, n_components=3, n_words=60, random_state=0)
+    >>> select_topics(sample.documents, [1, 3], seeds=1).recommended
+    3
+    """
+    corpus = documents if isinstance(documents, Documents) else read_documents(documents)
+    check_whole(seeds=seeds)
+    if not (isinstance(held_out, (int, float, np.number)) and 0 < held_out < 1):
+        raise ValueError(f"held_out must be a share above 0 and below 1, not {held_out!r}")
+    if random_state is None:  # one that is drawn
+        random_state = int(np.random.default_rng().integers(2**31))
+    train, test = part(corpus, held_out, random_state)
+    with silenced():
+        shown = htmm(train, "auto", refine=0, max_iter=1, random_state=random_state, **options)
+        detectable = shown.n_components
+        around = {max(1, round(share * detectable)) for share in AROUND}
+        wanted = sorted(around) if n_components is None else candidates_of(n_components)
+        scored = {}
+        for k in wanted:
+            if callback is not None:
+                callback(k)
+            fits = [
+                htmm(train, k, random_state=random_state + seed, **options) for seed in range(seeds)
+            ]
+            words = Chains.of(fits[0], "sticky").predict(test)
+            before = np.append(0.0, np.cumsum(words))
+            npmi = Judged(fits[0], train, test, "sticky").coherence("npmi", TOP)
+            scores = np.diff(before[test.offsets])
+            scored[k] = Scored(scores, variation_between(fits), npmi=npmi)
+    return _selection(scored, test.lengths, detectable, "topic", len(test))
+
+
+def candidates_of(n_components: Iterable[int]) -> list[int]:
     """Numbers of states, ascending, if they are some."""
-    numbers = list(given) if np.iterable(given) else [given]
+    numbers = list(n_components) if np.iterable(n_components) else [n_components]
     for number in numbers:
         if not is_whole(number) or number < 1:
             raise ValueError(f"n_components must be whole numbers from 1, not {number!r}")
@@ -229,127 +282,39 @@ def candidates_of(given: Iterable[int]) -> list[int]:
     return sorted({int(number) for number in numbers})
 
 
-def _splits(parts: Groups, folds: int | None, n: int) -> list[tuple[Sequences, Sequences, Ints]]:
-    """What to learn from, what is held out, and the groups of the latter's pieces, time by time."""
-    if folds is None:
-        rule = OF_BLOCKS if parts.blocks else OF_SEQUENCES
-        times = next((times for most, times in rule if n <= most), 1)
-        return [parts.fair_split(fold, FOLDS) for fold in range(times)]
-    check_whole(folds=folds)
-    if folds > parts.n:
-        raise ValueError(f"folds must be {parts.n}, the groups of this data, at most, not {folds}")
-    return [parts.fair_split(fold, FOLDS if folds == 1 else folds) for fold in range(folds)]
-
-
-class _Judged(NamedTuple):
-    """A candidate as it did: log-likelihoods by group (G,), and the other two figures."""
-
-    scores: Floats
-    bic: float
-    n_parameters: int
-    stability: float
-
-
-class _Judge:
-    """Learns and scores a number of states."""
-
-    def __init__(
-        self,
-        parts: Groups,
-        splits: list[tuple[Sequences, Sequences, Ints]],
-        lags: list[int],
-        stability: bool,
-        random_state: int,
-        options: dict[str, Any],
-    ):
-        self.lags, self.seed, self.options = lags, random_state, options
-        self.n_groups, self.splits, self.blocks = parts.n, splits, parts.blocks
-        self.sizes = np.zeros(parts.n)
-        for _, test, group in self.splits:
-            np.add.at(self.sizes, np.repeat(group, test.lengths), test.symbols >= 0)
-        self.halves = [parts.split(half, 2)[1] for half in range(2)] if stability else []
-
-    def __call__(self, k: int) -> _Judged:
-        scores = np.zeros(self.n_groups)
-        bic, n_parameters = float("nan"), 0
-        with silenced():
-            for train, test, group in self.splits:
-                fit = self._learned(train, k)
-                np.add.at(scores, group, fit.model.log_likelihoods(test))
-                if not n_parameters:
-                    n_parameters = _n_parameters(fit.model, len(train.symbols))
-                    likelihood = fit.model.log_likelihood(train)
-                    bic = -2 * likelihood + n_parameters * np.log(len(train.symbols))
-            return _Judged(scores, float(bic), n_parameters, self._stability(k))
-
-    def _learned(self, train: Sequences, k: int) -> PairwiseFit:
-        """A few long sequences begin at their pairs, and no random start is tried beside them.
-
-        Of little data one that fits better need not predict better, and takes its time.
-        """
-        options = {"lags": self.lags, "random_state": self.seed, **self.options}
-        if self.blocks and not {"start", "known"} & set(options):
-            counts = pair_counts(train, self.lags)
-            if k <= n_in_pairs(counts):
-                options["start"] = min_volume(counts, k, random_state=self.seed).model
-        return pairwise(train, k, **options)
-
-    def _stability(self, k: int) -> float:
-        if not self.halves or k == 1:
-            return 0.0 if self.halves else float("nan")
-        try:
-            models = [
-                min_volume(pair_counts(half, self.lags), k, random_state=self.seed).model
-                for half in self.halves
-            ]
-        except ValueError:  # a half has fewer symbols than there are states
-            return float("nan")
-        one, other = (model.emissionprob for model in models)
-        return total_variation(one[match_rows(one, other)], other)
-
-    def difference(self, one: Floats, other: Floats) -> tuple[float, float]:
-        """How far one is ahead of another, nats per symbol, and its standard error."""
-        used = self.sizes > 0
-        gains, sizes = (one - other)[used], self.sizes[used]
-        mean = gains.sum() / sizes.sum()
-        if not np.isfinite(mean):
-            return (0.0 if np.isnan(mean) else float(mean)), 0.0
-        spread = gains - mean * sizes
-        n = len(sizes)
-        return float(mean), float(np.sqrt((spread**2).sum() * n / max(n - 1, 1)) / sizes.sum())
-
-
-def _n_parameters(model: HMM, n: int) -> int:
-    """Transitions and emissions that are expected at least once, less one for each row."""
-    visits, emissions = n * prevalence_of(model)[:, None], model.emissionprob
-    kept = [(visits * table >= LEAST_COUNT).sum(axis=1) for table in (model.transmat, emissions)]
-    return int(sum(np.maximum(rows - 1, 0).sum() for rows in kept))
-
-
 def _selection(
-    judged: dict[int, _Judged], judge: _Judge, detectable: int, parts: Groups
+    scored: dict[int, Scored],
+    sizes: Floats,
+    detectable: int,
+    kind: Literal["state", "topic"],
+    n_groups: int,
+    blocks: bool = False,
 ) -> Selection:
-    total = judge.sizes.sum()
-    best = max(judged, key=lambda k: (judged[k].scores.sum(), -k))
-    candidates = []
-    for k in sorted(judged):
-        behind, error = judge.difference(judged[best].scores, judged[k].scores)
-        one = judged[k]
-        candidates.append(
-            Candidate(
-                k,
-                float(one.scores.sum() / total),
-                behind,
-                error,
-                one.bic,
-                one.n_parameters,
-                one.stability,
-            )
+    best = max(scored, key=lambda k: (scored[k].scores.sum(), -k))
+    candidates = [
+        Candidate(
+            k,
+            float(one.scores.sum() / sizes.sum()),
+            *difference(scored[best].scores, one.scores, sizes),
+            one.bic,
+            one.n_parameters,
+            one.stability,
+            one.npmi,
         )
-    recommended, reason = recommend(candidates, "state", detectable)
-    return Selection(
-        tuple(candidates), recommended, reason, detectable, "state", parts.n, parts.blocks
-    )
+        for k, one in sorted(scored.items())
+    ]
+    recommended, reason = recommend(candidates, kind, detectable)
+    return Selection(tuple(candidates), recommended, reason, detectable, kind, n_groups, blocks)
+
+
+def difference(one: Floats, other: Floats, sizes: Floats) -> tuple[float, float]:
+    """How far one is ahead of another, nats per symbol, and its standard error, by groups (G,)."""
+    gains, n = one - other, len(sizes)
+    mean = gains.sum() / sizes.sum()
+    if not np.isfinite(mean):
+        return (0.0 if np.isnan(mean) else float(mean)), 0.0
+    squares = ((gains - mean * sizes) ** 2).sum()
+    return float(mean), float(np.sqrt(squares * n / max(n - 1, 1)) / sizes.sum())
 
 
 def recommend(

@@ -1,64 +1,60 @@
-"""How sure each number of a model is: standard errors and intervals, without resampling."""
+"""How sure each number of a model is: standard errors and intervals, without resampling.
+
+Every kind of evidence gives the same two matrices, from scores of its parts (`scores`,
+`pair_scores`): the information H, and the variance V of the sum of the scores, which differ where
+parts overlap.  One sandwich (`intervals.sandwich`) makes covariances of them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import ndtri
 
 from cohmm.data.values import shown
-from cohmm.diagnose.blocks import BLOCK, Blocks, n_before, n_blocks
-from cohmm.diagnose.information import block_information, entries, start_information
-from cohmm.diagnose.uncertain import Uncertain, from_information
+from cohmm.diagnose.fit_summary import (
+    BLOCK,
+    NOTHING,
+    Blocks,
+    FitSummary,
+    PairTerms,
+    n_before,
+    n_blocks,
+)
+from cohmm.diagnose.intervals import Estimates, Interval, Tables, check_level, sandwich
+from cohmm.diagnose.scores import (
+    TRIPLE_WINDOWS,
+    block_information,
+    entries,
+    pair_information,
+    scale_of,
+    start_information,
+    triple_information,
+    volume_slope,
+)
+from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
+from cohmm.learn.learner import prevalence_of
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import HMMTable, hmm_frame
 
-MOST_PARAMETERS = 6000  # of transitions and emissions: the information then takes 300 MB
-LEAST_COUNT = 1.0  # expected; what is rarer is pinned at zero
-FEW = 4  # blocks per parameter, below which the model draws blocks of its own
-FEWEST_SEQUENCES = 2  # that say where sequences begin
-SHARE = 0.2  # of the largest change of a direction: what is named
-NAMED = 4  # entries of a direction, at most
-
-
-class Tables(NamedTuple):
-    """Three arrays, as a model has them."""
-
-    startprob: Floats
-    transmat: Floats
-    emissionprob: Floats
-
-
-TABLES = Tables._fields
-
-
-class Interval(NamedTuple):
-    """From where to where each probability may be."""
-
-    low: Tables
-    high: Tables
-
-
-class Held(NamedTuple):
-    """Which entries were never estimated: tables that were held, zeros that were known."""
-
-    startprob: np.ndarray
-    transmat: np.ndarray
-    emissionprob: np.ndarray
-
-    @classmethod
-    def nothing(cls, model: HMM) -> Held:
-        """All were."""
-        return cls(
-            *(
-                np.zeros(t.shape, bool)
-                for t in (model.startprob, model.transmat, model.emissionprob)
-            )
-        )
+MAX_PARAMETERS = 6000  # of transitions and emissions: the information then takes 300 MB
+MIN_COUNT = 1.0  # expected; what is rarer is pinned at zero
+MIN_BLOCKS = 4  # per parameter; of fewer, the model draws blocks of its own
+MIN_SEQUENCES = 2  # that say where sequences begin
+MAX_ZERO = 0.1  # what is larger is no zero, however little is known of it
+PINNED = 0.5  # of a standard error, if all other entries were known: what is smaller is pinned
+NAMED_SHARE = 0.2  # of the largest change of a direction: what is named
+MAX_NAMED = 4  # entries of a direction
+BELOW_THE_NOISE = (
+    "the pairs show {} of {} states: errors hold where states were found near the truth, and those "
+    "beyond may be other states altogether, off by far more"
+)
+ONE_SEQUENCE = "one sequence: how sequences begin is not determined"
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,23 +84,18 @@ class StandardErrors:
     evidence: str
     undetermined: tuple[str, ...]
     notes: tuple[str, ...]
-    _start: Uncertain | None = field(repr=False)
-    _rest: Uncertain = field(repr=False)
+    _start: Estimates | None = field(repr=False)
+    _rest: Estimates = field(repr=False)
 
     @classmethod
     def of(
-        cls,
-        model: HMM,
-        start: Uncertain | None,
-        rest: Uncertain,
-        evidence: str,
-        notes: tuple[str, ...],
+        cls, model: HMM, start: Estimates | None, rest: Estimates, evidence: str, notes: list[str]
     ) -> StandardErrors:
         """Put together; ``start`` is None where nothing says how sequences begin."""
         first = np.full(model.n_components, np.nan) if start is None else start.errors()
-        transmat, emissionprob = _tables(model, rest.errors())
         undetermined = tuple(_named(model, change) for change in rest.directions)
-        return cls(first, transmat, emissionprob, model, evidence, undetermined, notes, start, rest)
+        tables = first, *_tables(model, rest.errors())
+        return cls(*tables, model, evidence, undetermined, tuple(notes), start, rest)
 
     def interval(self, level: float = 0.9) -> Interval:
         """Where each probability lies, with this coverage: ``(low, high)``, three arrays each.
@@ -119,11 +110,8 @@ class StandardErrors:
         z = float(ndtri((1 + check_level(level)) / 2))
         k = self.model.n_components
         first = (np.zeros(k), np.ones(k)) if self._start is None else self._start.interval(z)
-        low, high = (
-            Tables(begin, *_tables(self.model, flat))
-            for begin, flat in zip(first, self._rest.interval(z), strict=True)
-        )
-        return Interval(low, high)
+        ends = zip(first, self._rest.interval(z), strict=True)
+        return Interval(*(Tables(start, *_tables(self.model, rest)) for start, rest in ends))
 
     def to_frame(self, what: HMMTable, level: float = 0.9) -> Any:
         """`HMM.to_frame` with the columns ``standard_error``, ``low`` and ``high``."""
@@ -135,89 +123,214 @@ class StandardErrors:
         return f"StandardErrors({k} states, {n:,} symbols, from {self.evidence})"
 
 
+def standard_errors(
+    summary: FitSummary, counts: Cooccurrence | None, n_detectable: int | None = None
+) -> StandardErrors:
+    """How sure a model is, by what its fit has kept; ``counts`` where it is from pairs.
+
+    ``n_detectable`` states show in the pairs: where the model has more, a note says so.
+    """
+    model, held = summary.model, summary.held
+    if summary.pairs is not None and counts is not None:
+        errors = pair_errors(model, counts, summary.pairs, held)
+    elif summary.n_triples and summary.blocks is not None:
+        errors = triple_errors(model, summary.blocks, summary.n_triples, summary.starts, held)
+    else:
+        assert summary.blocks is not None
+        errors = sequence_errors(model, summary.blocks, summary.starts, held)
+    k = model.n_components
+    if n_detectable is None or n_detectable >= k:
+        return errors
+    return replace(errors, notes=(*errors.notes, BELOW_THE_NOISE.format(n_detectable, k)))
+
+
 @blas_threads(1)
 def sequence_errors(
-    model: HMM,
-    blocks: Blocks,
-    starts: Blocks | None = None,
-    held: Held | None = None,
+    model: HMM, blocks: Blocks, starts: Blocks | None = None, held: Tables | None = None
 ) -> StandardErrors:
     """Of a model of maximum likelihood, from the information in blocks of its data.
 
-    ``starts`` are the first blocks of sequences, and ``held`` is what was not estimated.
+    ``starts`` are the first blocks of sequences, and ``held`` masks what was not estimated.
     """
-    held = held or Held.nothing(model)
-    check_size(model)
+    fixed = _held(model, held)
     notes = []
-    p, rows = entries(model), row_numbers(model)
-    fixed = np.concatenate([held.transmat.ravel(), held.emissionprob.ravel()])
-    total = float(blocks.weights.sum())
     size = int((~fixed).sum())
     data = blocks
-    if blocks.effective < FEW * size and blocks.states is None:
+    if blocks.effective < MIN_BLOCKS * size and blocks.states is None:
         before = n_before(size)
+        total = float(blocks.weights.sum())
         data = Blocks.simulated(model, n_blocks(size, before), total, before)
         notes.append(
             f"the data has {blocks.effective:,.0f} blocks of {BLOCK} symbols for {size:,} "
             "probabilities: too few to judge by, so the information is what the model expects"
         )
-    seen = block_information(model, data)
-    n_sequences = 0.0 if starts is None else float(starts.weights.sum())
-    if n_sequences == 1:
+    if starts is not None and starts.weights.sum() == 1:
         notes.append(
             f"one sequence: its blocks of {BLOCK} symbols, each given the {data.before} before it, "
             "take the place of sequences; how sequences begin is not determined"
         )
-    pinned = seen.expected < LEAST_COUNT
-    free = int((~pinned & ~fixed).sum()) - len(np.unique(rows[~pinned & ~fixed]))
-    rest = from_information(
-        p,
+    seen, rows = block_information(model, data), _row_numbers(model)
+    pinned = seen.expected < MIN_COUNT
+    n_free = int((~pinned & ~fixed).sum()) - len(np.unique(rows[~pinned & ~fixed]))
+    rest = sandwich(
+        entries(model),
         rows,
         information=seen.matrix,
         scale=seen.scale,
         slope=np.minimum(seen.slope + seen.slope_error, 0.0),
         pinned=pinned,
         held=fixed,
-        inflation=max(seen.n_blocks - free - 1, 1.0) / seen.n_blocks,
+        inflation=max(data.effective - n_free - 1, 1.0) / data.effective,
+    )
+    whose = "that the model drew" if data is not blocks else "of the sequences"
+    evidence = f"{len(data):,} block{'' if len(data) == 1 else 's'} {whose}"
+    return StandardErrors.of(model, _first_blocks(model, starts, held), rest, evidence, notes)
+
+
+@blas_threads(1)
+def triple_errors(
+    model: HMM,
+    blocks: Blocks,
+    n_triples: float,
+    starts: Blocks | None = None,
+    held: Tables | None = None,
+) -> StandardErrors:
+    """Of a model that maximises the likelihood of ``n_triples``, each a chain of its own.
+
+    ``blocks`` of the data say how triples overlap: H is the mean of s s' over scores of triples, V
+    that of S S' over their sums S in the blocks, per triple.
+    """
+    fixed, k = _held(model, held), model.n_components
+    symbols = blocks.symbols
+    whole = (symbols != NOTHING).all(axis=1)
+    if whole.sum() >= TRIPLE_WINDOWS / 2:
+        symbols = symbols[whole]
+    seen = triple_information(model, symbols.astype(np.int64))
+    rest = sandwich(
+        np.append(entries(model), prevalence_of(model)),
+        np.append(_row_numbers(model), np.full(k, 2 * k)),
+        information=n_triples * seen.matrix,
+        variance=n_triples * seen.variance,
+        scale=seen.scale,
+        slope=seen.slope,
+        pinned=n_triples * seen.expected < MIN_COUNT,
+        held=fixed,
+    )
+    notes = ["from triples: blocks of the data say how far those that overlap vary together"]
+    first = _first_blocks(model, starts, held)
+    notes += [ONE_SEQUENCE] if first is None else []
+    return StandardErrors.of(model, first, rest, f"{n_triples:,.0f} triples", notes)
+
+
+@blas_threads(1)
+def pair_errors(
+    model: HMM, counts: Cooccurrence, terms: PairTerms, held: Tables | None = None
+) -> StandardErrors:
+    """Of a model learned from ``counts`` in this way, from the counts alone.
+
+        Cov = H^+ V H^+ / T,     bias = - lambda H^+ grad volume
+
+    Entries are pinned at zero where they are below half of what 1 / sqrt(T H_jj) says.  An interval
+    is as wide as the root of the variance and the squared bias.
+
+    >>> from cohmm import count_pairs
+    >>> from cohmm.learn.pairs.volume import NoVolume
+    >>> truth = HMM([.5, .5], [[.9, .1], [.1, .9]], [[.5, .5, 0], [0, .5, .5]])
+    >>> counts = count_pairs(truth.sample(10_000, random_state=0)[0])
+    >>> errors = pair_errors(truth, counts, PairTerms({1: 1.0}, 1e-9, NoVolume()))
+    >>> bool(errors.transmat.max() < .02)
+    True
+    """
+    fixed, p, k = _held(model, held), entries(model), model.n_components
+    weights = {lag: weight for lag, weight in terms.weights.items() if weight > 0}
+    n_pairs = float(counts[min(weights)].sum())
+    laws = {lag: _law(counts, lag) for lag in weights}
+    notes = [
+        "from counts of pairs: right where pairs determine the model; where emissions have no "
+        "zeros they do not, and the volume term chose: refine, if the sequences are at hand"
+    ]
+    if terms.summed:
+        laws = {1: np.sum([weights[lag] * law for lag, law in laws.items()], axis=0)}
+        notes.append(
+            "lags were summed: transitions are not those of one step, and pairs are taken for "
+            "independent of each other"
+        )
+    elif set(weights) != {1}:
+        notes.append("several lags: how far pairs that overlap vary together is simulated")
+    seen = pair_information(model, {1: 1.0} if terms.summed else weights, laws)
+    pinned = (p * n_pairs * seen.matrix.diagonal() < PINNED**2) & (p < MAX_ZERO)
+    pull = np.zeros(len(p))
+    if terms.penalty > 0:
+        pull[: k * k] = terms.penalty * n_pairs * volume_slope(model, terms.volume)
+    else:
+        # Zeros were preferred: by as much as the likelihood would still gain, estimates are off,
+        # and an entry that it would let grow is no zero to build on.
+        pull = n_pairs * seen.slope
+        pinned &= seen.slope <= 0
+    rest = sandwich(
+        p,
+        _row_numbers(model),
+        information=n_pairs * seen.matrix,
+        variance=n_pairs * (seen.matrix if terms.summed else seen.variance),
+        scale=seen.scale,
+        slope=n_pairs * seen.slope,
+        pinned=pinned,
+        held=fixed,
+        pull=pull,
+        # Zeros of emissions are what makes pairs determine a model: they are not in doubt.
+        adapted=np.arange(len(p)) < k * k,
     )
     first = None
-    if starts is not None and n_sequences >= FEWEST_SEQUENCES:
-        first = start_errors(model, start_information(model, starts), n_sequences, held.startprob)
-    whose = "that the model drew" if data is not blocks else "of the sequences"
-    count = f"{len(data):,} block{'' if len(data) == 1 else 's'} {whose}"
-    return StandardErrors.of(model, first, rest, count, tuple(notes))
+    if (n_starts := float(counts.start_counts.sum())) >= MIN_SEQUENCES:
+        expected = model.startprob @ model.emissionprob
+        score = model.emissionprob / np.where(expected > 0, expected, np.inf) - 1
+        score[:, expected <= 0] = 0.0
+        first = _start_errors(model, (score * counts.start_counts) @ score.T, n_starts, held)
+    else:
+        notes.append(ONE_SEQUENCE)
+    return StandardErrors.of(model, first, rest, f"{n_pairs:,.0f} pairs", notes)
 
 
-def start_errors(model: HMM, information: Floats, n: float, held: np.ndarray) -> Uncertain:
-    """How sure ``startprob`` is, from what ``n`` sequences say of it, (K, K)."""
-    first = model.startprob
-    scale = np.sqrt(np.maximum(first, 1e-12))
-    return from_information(
-        first,
-        np.zeros(len(first), np.int64),
+def _law(counts: Cooccurrence, lag: int) -> Floats:
+    matrix: Any = counts[lag]
+    dense = matrix.toarray() if sparse.issparse(matrix) else matrix
+    return np.asarray(dense / dense.sum())
+
+
+def _first_blocks(model: HMM, starts: Blocks | None, held: Tables | None) -> Estimates | None:
+    """How sure ``startprob`` is, from the first blocks of sequences, where there are several."""
+    n = 0.0 if starts is None else float(starts.weights.sum())
+    if starts is None or n < MIN_SEQUENCES:
+        return None
+    return _start_errors(model, start_information(model, starts), n, held)
+
+
+def _start_errors(model: HMM, information: Floats, n: float, held: Tables | None) -> Estimates:
+    """The same from what ``n`` sequences say of it, (K, K)."""
+    scale = scale_of(model.startprob)
+    k = model.n_components
+    return sandwich(
+        model.startprob,
+        np.zeros(k, np.int64),
         information=scale[:, None] * information * scale,
         scale=scale,
-        slope=np.zeros(len(first)),
-        pinned=n * first < LEAST_COUNT,
-        held=held,
+        slope=np.zeros(k),
+        pinned=n * model.startprob < MIN_COUNT,
+        held=np.zeros(k, bool) if held is None else held.startprob,
     )
 
 
-def check_size(model: HMM) -> None:
-    """Refuse a model whose information matrix would be too large."""
+def _held(model: HMM, held: Tables | None) -> np.ndarray:
+    """Which entries of A and M were not estimated, (P,); refuses a model that is too large."""
     size = len(entries(model))
-    if size > MOST_PARAMETERS:
+    if size > MAX_PARAMETERS:
         raise ValueError(
             f"{model} has {size:,} transitions and emissions, and standard errors by information "
-            f"are for {MOST_PARAMETERS:,} at most: use bootstrap(20, X), or prune rare symbols"
+            f"are for {MAX_PARAMETERS:,} at most: use bootstrap(20, X), or prune rare symbols"
         )
-
-
-def check_level(level: Any) -> float:
-    """A coverage, if it is one."""
-    if not (isinstance(level, (int, float, np.number)) and 0 < level < 1):
-        raise ValueError(f"level must be between 0 and 1, such as .9, not {shown(level)}")
-    return float(level)
+    if held is None:
+        return np.zeros(size, bool)
+    return np.append(held.transmat, held.emissionprob)
 
 
 def errors_frame(model: HMM, what: HMMTable, errors: Tables, interval: Interval) -> Any:
@@ -230,7 +343,7 @@ def errors_frame(model: HMM, what: HMMTable, errors: Tables, interval: Interval)
     return frame
 
 
-def row_numbers(model: HMM) -> Ints:
+def _row_numbers(model: HMM) -> Ints:
     """The row of every entry of A and then of M, (K K + K N,)."""
     k, n = model.emissionprob.shape
     return np.repeat(np.arange(2 * k), np.repeat([k, n], k))
@@ -245,22 +358,17 @@ def _named(model: HMM, change: Floats) -> str:
     """A change of the model in words: the largest of it."""
     size = np.abs(change)
     order = np.argsort(-size, kind="stable")
-    order = order[size[order] > SHARE * size.max()]
-    transmat, emissionprob = _tables(model, np.isin(np.arange(len(change)), order[:NAMED]))
+    order = order[size[order] > NAMED_SHARE * size.max()]
+    transmat, emissionprob = _tables(model, np.isin(np.arange(len(change)), order[:MAX_NAMED]))
+    labels = range(model.n_symbols) if model.vocabulary is None else model.vocabulary
     parts = [
-        f"transitions from state {i} to {_listed(np.flatnonzero(row).tolist())}"
+        f"transitions from state {i} to {', '.join(map(str, np.flatnonzero(row)))}"
         for i, row in enumerate(transmat)
         if row.any()
     ]
-    labels = range(model.n_symbols) if model.vocabulary is None else model.vocabulary
-    parts += [
-        f"emissions of state {i}: {_listed([labels[j] for j in np.flatnonzero(row)])}"
-        for i, row in enumerate(emissionprob)
-        if row.any()
-    ]
-    more = len(order) - NAMED
+    for i in np.flatnonzero(emissionprob.any(axis=1)):
+        symbols = [labels[j] for j in np.flatnonzero(emissionprob[i])]
+        text = ", ".join(shown(one) if isinstance(one, str) else str(one) for one in symbols)
+        parts.append(f"emissions of state {i}: {text}")
+    more = len(order) - MAX_NAMED
     return "; ".join(parts) + (f"; and {more} more" if more > 0 else "")
-
-
-def _listed(things: list[Any]) -> str:
-    return ", ".join(shown(thing) if isinstance(thing, str) else str(thing) for thing in things)

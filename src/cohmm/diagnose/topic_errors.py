@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from cohmm.data.documents import Documents
-from cohmm.diagnose.standard_errors import check_level
+from cohmm.diagnose.intervals import check_level
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats
 from cohmm.learn.options import check_whole

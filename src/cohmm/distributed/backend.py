@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cohmm._validation import listed, shown
 from cohmm.data.encoding import ranks
 from cohmm.data.parts import Failed, Parts
-from cohmm.data.values import listed, shown
 from cohmm.kernels.threads import threads
 
 VALUE = "value"  # the column of answers that have no names

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from cohmm._validation import shown
 from cohmm.data.parts import add_all
-from cohmm.data.values import shown
 from cohmm.distributed.backend import Rows
 
 SYMBOL, KEY, ORDER, BEGINS = "symbol", "key", "order", "begins"  # columns of rows

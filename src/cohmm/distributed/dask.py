@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from dask.delayed import Delayed, delayed
 
+from cohmm._validation import shown
 from cohmm.data.parts import EngineError, Failed, Parts, add_all, on_part, progress_callback
-from cohmm.data.values import shown
 from cohmm.distributed.backend import (
     Backend,
     Partitions,

@@ -23,8 +23,8 @@ from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
+from cohmm._validation import shown
 from cohmm.data.parts import Failed, Parts, add_all, on_part
-from cohmm.data.values import shown
 from cohmm.distributed.backend import Backend, Partitions, Rows, chosen_column, on_rows
 from cohmm.distributed.batches import (
     BEGINS,

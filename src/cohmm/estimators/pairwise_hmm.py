@@ -13,11 +13,10 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from cohmm.data.partitioned import Data, as_data
 from cohmm.data.sequences import Sequences
-from cohmm.diagnose.bootstrap import Bootstrap, bootstrap
+from cohmm.diagnose.bootstrap import Bootstrap, bootstrap, refit
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
-from cohmm.diagnose.kept import Kept, kept_for
-from cohmm.diagnose.refits import refit
-from cohmm.diagnose.standard_errors import StandardErrors
+from cohmm.diagnose.fit_summary import FitSummary, summary_for
+from cohmm.diagnose.standard_errors import StandardErrors, standard_errors
 from cohmm.distributed.backend import Partitions
 from cohmm.evidence.counting import count_pairs
 from cohmm.evidence.pairs import Cooccurrence
@@ -157,7 +156,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     fit_: Fit
     pair_fit_: Fit | None
     _tables = UserTables()
-    _kept: Kept | None = None
+    _summary: FitSummary | None = None
 
     def __init__(
         self,
@@ -433,14 +432,14 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         True
         """
         model, data = self.model_, self._data(X, lengths)
-        kept = kept_for(self._kept, model, data, "standard_errors(")
+        summary = summary_for(self._summary, model, data, "standard_errors(")
         counts, pairs = getattr(self, "counts_", None), getattr(self, "pair_fit_", None)
-        if data is not None and kept.pairs is not None and counts is not None:
+        if data is not None and summary.pairs is not None and counts is not None:
             counts = count_pairs(data, lags=counts.lags)
-        as_learned = self._kept is not None and self._kept.model is model
+        as_learned = self._summary is not None and self._summary.model is model
         if as_learned and isinstance(pairs, PairFit):
-            return kept.standard_errors(counts, pairs.spectrum.n_detectable)
-        return kept.standard_errors(counts)
+            return standard_errors(summary, counts, pairs.spectrum.n_detectable)
+        return standard_errors(summary, counts)
 
     def bootstrap(
         self,
@@ -475,21 +474,21 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             Called with the number of fits made, and ``n_fits``.
         """
         data = self._data(X, lengths)
-        kept = kept_for(self._kept, self.model_, data, "bootstrap(100, ")
+        summary = summary_for(self._summary, self.model_, data, "bootstrap(100, ")
         fit, counts = getattr(self, "fit_", None), getattr(self, "counts_", None)
         again = refit(
-            kept,
+            summary,
             (1,) if counts is None else counts.lags,
             smoothing=SMOOTHING if self.smoothing is None else self.smoothing,
             sparsity=fit.sparsity if isinstance(fit, RefinedFit) else 0.0,
         )
         return bootstrap(
-            kept.model,
+            summary.model,
             again,
             n_fits,
             data,
-            lengths=kept.lengths,
-            total=kept.size[1],
+            lengths=summary.lengths,
+            total=summary.size[1],
             threshold=threshold,
             random_state=self.random_state if random_state is None else random_state,
             callback=callback,
@@ -573,7 +572,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             start=start,
             callback=print_progress if self.verbose else None,
         )
-        kept = Kept.of(
+        summary = FitSummary.of(
             data if fit.refined or fit.pairs is None else fit.counts,
             fit.model,
             fit.last,
@@ -584,7 +583,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         )
         # Together, and last: a fit that fails leaves what was there.
         self.counts_, self.pair_fit_, self.fit_ = fit.counts, fit.pairs, fit.last
-        self._tables, self._kept = self._tables.with_model(fit.model), kept
+        self._tables, self._summary = self._tables.with_model(fit.model), summary
         self.n_features_in_ = 1
         if not fit.converged:
             warn(_not_converged(fit, self.n_iter or self.max_iter), ConvergenceWarning)

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from cohmm._validation import check_amounts as check_amounts
+from cohmm._validation import check_choice as check_choice
+from cohmm._validation import check_decay as check_decay
+from cohmm._validation import check_functions as check_functions
+from cohmm._validation import check_learned as check_learned
+from cohmm._validation import check_seed as check_seed
+from cohmm._validation import check_states as check_states
+from cohmm._validation import check_weights_of_priors as check_weights_of_priors
+from cohmm._validation import check_whole as check_whole
+from cohmm._validation import is_whole as is_whole
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.triples import Triples
 from cohmm.evidence.windows import Windows
 from cohmm.model.hmm import HMM
-
-MOST_WEIGHT = 1e9  # observations
 
 _HOW: dict[str, tuple[Any, str, str]] = {
     "Cooccurrence": (Cooccurrence, "counts of pairs, a Cooccurrence", "count_pairs(X)"),
@@ -40,80 +46,6 @@ def check_option(name: str, value: Any, annotation: str) -> None:
         _CHECKS[name](**{name: value})
 
 
-def is_whole(value: object) -> bool:
-    """Whether a value is a whole number: True is none."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def check_whole(least: int = 1, **options: Any) -> None:
-    """Whole numbers from ``least``."""
-    for name, value in options.items():
-        if not is_whole(value) or value < least:
-            raise ValueError(f"{name} must be a whole number from {least}, not {value!r}")
-
-
-def check_amounts(**options: Any) -> None:
-    """Finite numbers from 0."""
-    for name, value in options.items():
-        if isinstance(value, (str, bool)) or not isinstance(value, (int, float, np.number)):
-            raise ValueError(f"{name} must be a number, not {value!r}")
-        if not 0 <= value < np.inf:
-            raise ValueError(f"{name} must be finite and at least 0, not {value!r}")
-
-
-def check_weights_of_priors(**options: Any) -> None:
-    """Numbers from 0 that no data has to give way to entirely."""
-    check_amounts(**options)
-    for name, value in options.items():
-        if value > MOST_WEIGHT:
-            raise ValueError(f"{name} must be at most {MOST_WEIGHT:g}, not {value!r}")
-
-
-def check_choice(allowed: tuple[Any, ...], **options: Any) -> None:
-    """One of a few values."""
-    for name, value in options.items():
-        if not any(value is one or (isinstance(value, str) and value == one) for one in allowed):
-            text = ", ".join(map(repr, allowed))
-            raise ValueError(f"{name} must be one of {text}, not {value!r}")
-
-
-def check_learned(learned: Any, name: str = "learned") -> None:
-    """Some of the letters s, t and e."""
-    if not isinstance(learned, str) or set(learned) - set("ste"):
-        raise ValueError(
-            f"{name} must be made of the letters 's' (start), 't' (transitions) and "
-            f"'e' (emissions), such as 'ste', not {learned!r}"
-        )
-
-
-def check_seed(**options: Any) -> None:
-    """Whole numbers, from which the same random numbers follow, or NumPy's own generators."""
-    for name, value in options.items():
-        if isinstance(value, (np.random.Generator, np.random.RandomState)):
-            continue
-        if not is_whole(value) or value < 0:
-            raise ValueError(f"{name} must be a whole number from 0, or None, not {value!r}")
-
-
-def check_states(wanted: Any, n_symbols: int, what: str = "states", of: str = "symbols") -> int:
-    """A number of states, of which pairs of so many symbols can tell no more."""
-    if not is_whole(wanted) or wanted < 1:
-        raise ValueError(f"n_components must be a whole number from 1, or 'auto', not {wanted!r}")
-    if wanted > n_symbols:
-        raise ValueError(
-            f"n_components={wanted} {what} cannot be learned from pairs of {n_symbols} {of}: "
-            f"there must be at least as many {of} as {what}"
-        )
-    return int(wanted)
-
-
-def check_functions(**options: Any) -> None:
-    """Something to be called."""
-    for name, value in options.items():
-        if not callable(value):
-            raise ValueError(f"{name} must be a function, not {value!r}")
-
-
 def check_models(**options: Any) -> None:
     """An HMM."""
     for name, value in options.items():
@@ -126,13 +58,6 @@ def needs(kind: str, given: object, learner: str) -> None:
     if kind in _HOW and not isinstance(given, _HOW[kind][0]):
         _, what, how = _HOW[kind]
         raise ValueError(f"{learner} learns from {what}: give {how}, not a {type(given).__name__}")
-
-
-def check_decay(decay: object) -> None:
-    """Refuse a weight of the past that is none."""
-    number = isinstance(decay, (int, float, np.number)) and not isinstance(decay, bool)
-    if not number or not 0 < decay <= 1:  # type: ignore[operator]
-        raise ValueError(f"decay must be a number above 0 and up to 1, not {decay!r:.60}")
 
 
 def needs_sequences(given: object, learner: str) -> None:

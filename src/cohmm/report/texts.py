@@ -9,9 +9,9 @@ from itertools import islice
 from typing import Any
 
 from cohmm.data.documents import Documents
-from cohmm.data.pruning import as_stop_words
 from cohmm.data.readers.document_files import Trace, documents_at
 from cohmm.data.readers.source import STANDARD_INPUT
+from cohmm.data.vocabulary import as_stop_words
 from cohmm.kernels.types import Ints
 from cohmm.learn.fitted import FittedTopics
 

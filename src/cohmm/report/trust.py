@@ -10,8 +10,9 @@ import numpy as np
 from cohmm.data.documents import Documents
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
-from cohmm.diagnose.kept import Kept
-from cohmm.diagnose.standard_errors import StandardErrors
+from cohmm.diagnose.fit_summary import FitSummary
+from cohmm.diagnose.format import UNANSWERED
+from cohmm.diagnose.standard_errors import StandardErrors, standard_errors
 from cohmm.diagnose.topic_errors import topic_errors
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats
@@ -133,7 +134,7 @@ def _errors(
     if estimator is not None:
         errors, condition = estimator.standard_errors(), ""
     elif data is not None:
-        errors = Kept.of(data, hmm, None).standard_errors(None)
+        errors = standard_errors(FitSummary.of(data, hmm, None), None)
         condition = "; true if the model was learned from these sequences, by maximum likelihood"
     else:
         return None, (
@@ -145,8 +146,8 @@ def _errors(
 
 def _certain(diagnosis: Diagnosis, said: str, *more: tuple[str, str], **tables: Between) -> Certain:
     """Intervals are said before what is not answered."""
-    answered = tuple(line for line in diagnosis.lines if line[0] != "not answered")
-    rest = diagnosis.lines[len(answered) :]
+    answered = tuple(line for line in diagnosis.findings if line[0] != UNANSWERED)
+    rest = diagnosis.findings[len(answered) :]
     lines = (*answered, ("intervals", said), *more, *rest)
     return Certain(lines, diagnosis.advice, **tables)
 

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cohmm.data.characters import distinct_characters
 from cohmm.data.encoding import common
 from cohmm.data.readers.codes import Chunk
+from cohmm.data.vocabulary import distinct_characters
 from cohmm.kernels.text import split_words
 from cohmm.kernels.types import Ints
 

@@ -11,13 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cohmm.data.characters import hint_at_unseen
 from cohmm.data.encoding import MISSING
 from cohmm.data.readers.places import place
 from cohmm.data.readers.source import Source
 from cohmm.data.sequences import Unseen
 from cohmm.data.values import LARGEST_CODE, as_n_symbols, shown
-from cohmm.data.vocabulary import Vocabulary
+from cohmm.data.vocabulary import Vocabulary, hint_at_unseen
 from cohmm.kernels.types import Ints
 
 Symbol = str | int | float

@@ -9,9 +9,8 @@ import pytest
 
 from cohmm import HMM
 from cohmm.datasets.synthetic import random_hmm
-from cohmm.diagnose import pair_information as module
-from cohmm.diagnose.pair_errors import volume_slope
-from cohmm.diagnose.pair_information import PairInformation, pair_information
+from cohmm.diagnose import scores as module
+from cohmm.diagnose.scores import Information, pair_information, volume_slope
 from cohmm.learn.pairs.volume import Det, LogDet, NoVolume
 
 STEP = 1e-6
@@ -58,9 +57,9 @@ def long_run(model: HMM, change: np.ndarray, weights: dict[int, float], most: in
     return float(total + 2 * sum(law @ (now * score(t)) for t in range(1, most + 1)))
 
 
-def bends(found: PairInformation, change: np.ndarray) -> tuple[float, float]:
+def bends(found: Information, change: np.ndarray) -> tuple[float, float]:
     u = change / found.scale
-    return float(u @ found.curvature @ u), float(u @ found.variance @ u)
+    return float(u @ found.matrix @ u), float(u @ found.variance @ u)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -119,8 +118,8 @@ def test_blocks_that_leap_vary_as_those_drawn_whole(monkeypatch: pytest.MonkeyPa
     leaping = pair_information(model, weights).variance
     monkeypatch.setattr(
         module,
-        "_blocks",
-        lambda model, places: module._pieces(model, int(places[-1]) + 1)[:, places],
+        "_leaping",
+        lambda model, places: module._consecutive(model, int(places[-1]) + 1)[:, places],
     )
     whole = pair_information(model, weights).variance
     np.testing.assert_allclose(leaping, whole, atol=0.1 * np.abs(whole).max())
@@ -131,5 +130,5 @@ def test_the_longest_lag_asks_for_no_more_room_than_another() -> None:
     even, odd = ({1: 0.5, 2**31 - odd: 0.5} for odd in (0, 1))
     assert np.isfinite(pair_information(model, even).variance).all()
     # A chain that alternates knows whether the lag is even, however long it is.
-    law = module.PairSlopes.of(model, max(odd)).p
+    law = module.PairJacobian.of(model, max(odd)).p
     np.testing.assert_allclose(law, model.pair_probability(1), rtol=1e-12)

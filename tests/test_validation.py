@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm import Documents, Sequences, StorageError, count_pairs, storage
+from cohmm._validation import SHOWN_LENGTH, as_amount, as_floats, listed, own, shown
 from cohmm.data.documents import Names
-from cohmm.data.values import LONGEST, as_amount, as_floats, listed, own, shown
 from cohmm.data.vocabulary import as_vocabulary
 
 WORDS = ("rain", "sun")
@@ -229,7 +229,7 @@ def test_copies_are_frozen_as_well(make):
     ids=["str", "bytes", "int", "list", "array", "dict"],
 )
 def test_values_in_messages_are_short(value):
-    assert len(shown(value)) <= LONGEST
+    assert len(shown(value)) <= SHOWN_LENGTH
     assert "\n" not in shown(value)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from cohmm import HMM, Sequences
 from cohmm.datasets.synthetic import random_hmm
-from cohmm.diagnose.blocks import BLOCK, NOTHING, Blocks
-from cohmm.diagnose.information import (
+from cohmm.diagnose.fit_summary import BLOCK, NOTHING, Blocks
+from cohmm.diagnose.scores import (
     block_information,
     entries,
     gradients,

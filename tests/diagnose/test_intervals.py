@@ -6,19 +6,19 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.diagnose.uncertain import Uncertain
+from cohmm.diagnose.intervals import Estimates
 
 LEVELS = st.floats(0.05, 4.0)
 
 
-def some_uncertain(seed: int, n_rows: int, n: int, n_factors: int) -> Uncertain:
+def some_uncertain(seed: int, n_rows: int, n: int, n_factors: int) -> Estimates:
     """Rows with estimates near zero among others, correlated, some of them pinned."""
     rng = np.random.default_rng(seed)
     estimate = rng.dirichlet(np.full(n, 0.5), size=n_rows).ravel()
     pinned = np.flatnonzero(estimate < 0.02)
     free = np.flatnonzero(estimate >= 0.02)
     factors = rng.normal(scale=0.05, size=(len(free), n_factors))
-    return Uncertain(
+    return Estimates(
         estimate=estimate,
         rows=np.repeat(np.arange(n_rows), n),
         free=free,

@@ -1,0 +1,341 @@
+"""Sufficient summary for standard errors: what a fit keeps of its data, some MB at most.
+
+Of sequences those are short blocks, each with the symbols before it; some thousands of them stand
+for data of any length.  Of pairs the counts are enough, and how they were learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cohmm.data.partitioned import Data
+from cohmm.data.sequences import Sequences
+from cohmm.diagnose.intervals import Tables
+from cohmm.evidence.pairs import Cooccurrence
+from cohmm.kernels.types import Floats, Ints
+from cohmm.learn.constraints import ALL, Known, tables
+from cohmm.learn.learner import Fit, prevalence_of
+from cohmm.learn.pairs.pair_evidence import PairFit
+from cohmm.learn.pairs.volume import Volume, volume_term
+from cohmm.learn.sequences.likelihood import Labels
+from cohmm.learn.sequences.refine import RefinedFit
+from cohmm.model.hmm import HMM
+
+BLOCK = 8  # symbols
+BEFORE = 24  # symbols that a block is conditioned on
+BEFORE_LARGE = 16  # the same for models of more than `LARGE_MODEL` parameters
+LARGE_MODEL = 1000
+BLOCKS_PER_PARAMETER = 12  # the inverse of a covariance needs about ten times its size
+MIN_BLOCKS = 4000  # that are kept, where there are so many
+MAX_SYMBOLS = 2**21  # kept: 4 MB as 16-bit numbers
+MAX_STARTS = 4096  # sequences whose first block is kept
+NOTHING = -2  # where there is no symbol: before the sequence, or after it
+SEED = 16  # of the choice of blocks: the same data gives the same errors
+MAX_LENGTHS = 4096  # of sequences that are kept
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Some blocks of the data.
+
+    Parameters
+    ----------
+    symbols : int array, (n, before + 8)
+        What came before each block, and the block; -1 is missing, -2 is no place of the sequence.
+    begins : bool array, (n,)
+        Whether the first symbol is the first of its sequence.
+    weights : array, (n,)
+        How many blocks of the data each stands for.
+    states : int array, (n, before + 8), or None
+        States that are known, -1 where they are not.
+    complete : bool
+        Whether these are all blocks of the data.
+    """
+
+    symbols: Ints
+    begins: np.ndarray
+    weights: Floats
+    states: Ints | None = None
+    complete: bool = True
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+    @property
+    def before(self) -> int:
+        """Places before each block."""
+        return int(self.symbols.shape[1]) - BLOCK
+
+    @property
+    def effective(self) -> float:
+        """Effective number of blocks, by Kish's formula for weights."""
+        return float(self.weights.sum() ** 2 / (self.weights**2).sum())
+
+    @classmethod
+    def of(
+        cls,
+        data: Data,
+        most: int,
+        before: int = BEFORE,
+        *,
+        weights: Any = None,
+        states: Ints | None = None,
+    ) -> Blocks:
+        """Blocks of ``data``, at most so many: one at a random place in each of equal shares.
+
+        ``weights`` (S,) is how often each sequence counts, ``states`` (T,) what is known of them.
+
+        >>> data = Sequences.of([0, 1] * 6)
+        >>> Blocks.of(data, 100, before=8).symbols
+        array([[-2, -2, -2, -2, -2, -2, -2, -2,  0,  1,  0,  1,  0,  1,  0,  1],
+               [ 0,  1,  0,  1,  0,  1,  0,  1,  0,  1,  0,  1, -2, -2, -2, -2]],
+              dtype=int8)
+        """
+        counts = -(-np.asarray(data.lengths, np.int64) // BLOCK)
+        ends = np.cumsum(counts)
+        each = np.ones(len(counts)) if weights is None else np.asarray(weights, np.float64)
+        if ends[-1] <= most:
+            share = np.repeat(each, counts)
+            return cls._at(data, np.flatnonzero(share), share[share > 0], before, states, True)
+        share = counts * each
+        bounds = np.cumsum(share)
+        total = float(share.sum())
+        places = (np.arange(most) + np.random.default_rng(SEED).random(most)) * (total / most)
+        which = np.minimum(np.searchsorted(bounds, places, side="right"), len(counts) - 1)
+        inside = (places - (bounds - share)[which]) / share[which] * counts[which]
+        inside = np.minimum(inside.astype(np.int64), counts[which] - 1)
+        chosen, times = np.unique((ends - counts)[which] + inside, return_counts=True)
+        weight = times.astype(np.float64) * (total / most)
+        return cls._at(data, chosen, weight, before, states, False)
+
+    @classmethod
+    def starts(cls, data: Data, *, weights: Any = None, states: Ints | None = None) -> Blocks:
+        """The first block of every sequence, or of `MAX_STARTS` of them."""
+        lengths = np.asarray(data.lengths, np.int64)
+        counts = -(-lengths // BLOCK)
+        each = np.ones(len(counts)) if weights is None else np.asarray(weights, np.float64)
+        kept = np.flatnonzero((each > 0) & (lengths > 0))
+        total = each[kept].sum()
+        if len(kept) > MAX_STARTS:
+            kept = kept[np.linspace(0, len(kept) - 1, MAX_STARTS).astype(np.int64)]
+        share = each[kept] * (total / each[kept].sum())
+        return cls._at(data, (np.cumsum(counts) - counts)[kept], share, 0, states, True)
+
+    @classmethod
+    def simulated(cls, model: HMM, n: int, total: float, before: int = BEFORE) -> Blocks:
+        """Blocks that the model itself draws, which stand for a ``total`` number of them."""
+        shape = n, before + BLOCK
+        stationary = HMM(prevalence_of(model), model.transmat, model.emissionprob)
+        symbols = stationary.sample(shape[0] * shape[1], np.random.default_rng(SEED))[0]
+        symbols = _compact(symbols.reshape(shape), model.n_symbols)
+        return cls(symbols, np.zeros(n, bool), np.full(n, total / n), complete=False)
+
+    @classmethod
+    def _at(
+        cls,
+        data: Data,
+        chosen: Ints,
+        weights: Floats,
+        before: int,
+        states: Ints | None,
+        complete: bool,
+    ) -> Blocks:
+        """Blocks by their numbers in the data."""
+        lengths = np.asarray(data.lengths, np.int64)
+        ends, counts = np.cumsum(lengths), -(-lengths // BLOCK)
+        bounds = np.cumsum(counts)
+        sequence = np.searchsorted(bounds, chosen, side="right")
+        within = (chosen - (bounds - counts)[sequence]) * BLOCK
+        offset = (ends - lengths)[sequence]
+        first = offset + np.maximum(within - before, 0)
+        last = np.minimum(offset + within + BLOCK, ends[sequence])
+        n, sizes = len(chosen), last - first
+        rows = np.repeat(np.arange(n), sizes)
+        steps = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        columns = np.maximum(before - within, 0)[rows] + steps
+        symbols = np.full((n, before + BLOCK), NOTHING, np.int64)
+        symbols[rows, columns] = data.spans(first, last).symbols
+        known = None
+        if states is not None:
+            known = np.full(symbols.shape, -1, np.int64)
+            known[rows, columns] = states[first[rows] + steps]
+            known = _compact(known, int(known.max()) + 1)
+        return cls(_compact(symbols, data.n_symbols), first == offset, weights, known, complete)
+
+    def batches(self, most: int) -> Iterator[tuple[Ints, Ints | None, np.ndarray, Floats, int]]:
+        """At most so many at a time, alike in how many places come before the block.
+
+        Symbols, known states, begins, weights, and the places before.
+        """
+        length = (self.symbols[:, : self.before] != NOTHING).sum(axis=1)
+        for before in np.unique(length).tolist():
+            rows, window = np.flatnonzero(length == before), slice(self.before - before, None)
+            for first in range(0, len(rows), most):
+                batch = rows[first : first + most]
+                symbols = self.symbols[batch, window].astype(np.int64)
+                known = self.states
+                states = None if known is None else known[batch, window].astype(np.int64)
+                yield symbols, states, self.begins[batch], self.weights[batch], before
+
+
+@dataclass(frozen=True)
+class PairTerms:
+    """How a model was learned from its pairs.
+
+    Parameters
+    ----------
+    weights : dict
+        The weight of every lag.
+    penalty : float
+        Of the volume term, lambda; 0 where it was taken away at the end.
+    volume : Volume
+        The term.
+    summed : bool
+        Whether lags were summed to one law, which is then no chain's.
+    initial_penalty : float
+        lambda to begin with, whether or not it was taken away later.
+    """
+
+    weights: Mapping[int, float]
+    penalty: float
+    volume: Volume
+    summed: bool = False
+    initial_penalty: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class FitSummary:
+    """Sufficient summary for standard errors.
+
+    Parameters
+    ----------
+    model : HMM
+        What was learned.
+    held : Tables
+        Masks of entries that were not estimated: tables that were held, zeros that were known.
+    blocks, starts : Blocks or None
+        Some of the data, and first blocks of sequences; None where pairs were all there was.
+    lengths : int array
+        The lengths of the sequences, or of some.
+    size : tuple of float
+        How many sequences, and how many symbols, by weight.
+    pairs : PairTerms or None
+        How the pairs were learned from, where the model is from those.
+    n_triples : float
+        How many triples the model is from; 0 where it is from something else.
+    """
+
+    model: HMM
+    held: Tables
+    blocks: Blocks | None
+    starts: Blocks | None
+    lengths: Ints
+    size: tuple[float, float]
+    pairs: PairTerms | None = None
+    n_triples: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        data: Data | Cooccurrence,
+        model: HMM,
+        fit: Fit | None,
+        *,
+        known: Known | None = None,
+        weights: Any = None,
+        volume: str | Volume = "logdet",
+        summed: bool = False,
+    ) -> FitSummary:
+        """The summary of ``data``, from which ``fit`` was learned."""
+        held = _held(model, known)
+        if isinstance(data, Cooccurrence):
+            n, total = float(data.start_counts.sum()), float(data.symbol_counts.sum())
+            lengths = np.full(int(max(min(n, MAX_LENGTHS), 1)), int(total / max(n, 1.0)), np.int64)
+            terms = _terms(fit, data, volume, summed)
+            return cls(model, held, None, None, lengths, (n, total), terms)
+        parameters = model.n_components * (model.n_components + model.n_symbols)
+        before = n_before(parameters)
+        states = None
+        if known is not None and known.states is not None and isinstance(data, Sequences):
+            states = Labels.of(data, known.states, model.n_components).known
+        lengths = np.asarray(data.lengths, np.int64)
+        each = np.ones(len(lengths)) if weights is None else np.asarray(weights, np.float64)
+        return cls(
+            model,
+            held,
+            Blocks.of(data, n_blocks(parameters, before), before, weights=weights, states=states),
+            Blocks.starts(data, weights=weights, states=states),
+            lengths[:: -(-len(lengths) // MAX_LENGTHS)],
+            (float(each.sum()), float(each @ lengths)),
+            None,
+            fit.length if isinstance(fit, RefinedFit) and fit.evidence == "triples" else 0.0,
+        )
+
+    def with_data(self, data: Sequences) -> FitSummary:
+        """The same of other data, as if the model had been learned from that."""
+        other = FitSummary.of(data, self.model, None)
+        triples = other.size[1] - 2 * other.size[0] if self.n_triples else 0.0
+        return replace(other, held=self.held, pairs=self.pairs, n_triples=max(triples, 0.0))
+
+
+def summary_for(
+    summary: FitSummary | None, model: HMM, data: Sequences | None, call: str
+) -> FitSummary:
+    """The summary of ``data``, or what the fit has kept, if ``model`` is what it learned.
+
+    ``call`` is how the user asked, up to the data, for an error that says what to do.
+    """
+    if summary is not None and summary.model is not model:
+        summary = None  # parameters were set since
+    if data is not None:
+        return FitSummary.of(data, model, None) if summary is None else summary.with_data(data)
+    if summary is None:
+        raise ValueError(
+            "these parameters were set by hand: there is nothing to estimate errors from; fit, or "
+            f"give the data that they are from, {call}X, lengths)"
+        )
+    return summary
+
+
+def _terms(fit: Fit | None, counts: Cooccurrence, volume: str | Volume, summed: bool) -> PairTerms:
+    if isinstance(fit, PairFit):
+        penalty = 0.0 if fit.passes_without_volume > 0 else fit.penalty
+        return PairTerms(fit.lag_weights, penalty, volume_term(volume), summed, fit.penalty)
+    # What is known was learned with from one lag, as if that were a step of the chain.
+    lag = counts.lags[0]
+    return PairTerms({lag: 1.0}, 0.0, volume_term("none"), lag != 1)
+
+
+def _held(model: HMM, known: Known | None) -> Tables:
+    """Masks of tables that were not learned, and of zeros of those that were set."""
+    masks = [np.zeros(table.shape, bool) for table in tables(model)]
+    if known is not None:
+        starts = (known.startprob, known.transmat, known.emissionprob)
+        for letter, mask, start in zip(ALL, masks, starts, strict=True):
+            mask[...] = letter not in known.learned or (
+                start is not None and np.asarray(start) == 0
+            )
+    return Tables(*masks)
+
+
+def n_blocks(n_parameters: int, before: int) -> int:
+    """How many blocks are kept of a model with so many parameters, at most."""
+    enough = max(MIN_BLOCKS, BLOCKS_PER_PARAMETER * n_parameters)
+    return int(min(enough, MAX_SYMBOLS // (before + BLOCK)))
+
+
+def n_before(n_parameters: int) -> int:
+    """How many symbols each block is conditioned on."""
+    return BEFORE if n_parameters <= LARGE_MODEL else BEFORE_LARGE
+
+
+def _compact(numbers: Ints, bound: int) -> Ints:
+    """In the smallest type of integers that holds them."""
+    for kind in (np.int8, np.int16):
+        if bound <= np.iinfo(kind).max:
+            return numbers.astype(kind)
+    return numbers.astype(np.int32)
