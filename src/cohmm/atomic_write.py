@@ -1,4 +1,4 @@
-"""The one way in which cohmm writes: a file is whole, or as it was before.
+"""The one way in which cohmm writes: a file is complete, or as it was before.
 
 What is written goes to a temporary file beside the target, and takes its place at the end.  The
 temporary file is locked as long as it is written, so that the next run can tell those which a
@@ -34,7 +34,7 @@ class StorageError(ValueError):
 
 
 def check_path(path: str | os.PathLike[str]) -> None:
-    """Whether a file can be written here, before there is any work to lose."""
+    """Check that a file can be written here, before there is any work to lose."""
     path = Path(path)
     with telling(path):
         if path.is_dir():
@@ -55,7 +55,7 @@ def check_path(path: str | os.PathLike[str]) -> None:
 
 
 def check_different(outputs: Sequence[Path], inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
-    """Whether no output takes the place of another, or of an input.
+    """Check that no output takes the place of another, or of an input.
 
     A device such as ``/dev/null`` or a terminal takes what several write, and a socket may be
     both standard input and standard output.
@@ -119,7 +119,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         finally:
             raw.close()
     finally:
-        with suppress(OSError):  # what went wrong before is what is told
+        with suppress(OSError):  # the first error is the one to report
             temporary.unlink()
         _being_written.discard(temporary)
 
@@ -132,7 +132,7 @@ def abandon() -> None:
 
 
 class NamedFile(io.FileIO):
-    """An open file, whose failures are told by the name that the user knows."""
+    """An open file whose errors name the path that the user knows."""
 
     def __init__(self, descriptor: int, name: str, closefd: bool = True) -> None:
         super().__init__(descriptor, "wb", closefd)
@@ -173,7 +173,7 @@ class _Stream(io.BufferedWriter):
 
 @contextmanager
 def telling(path: object) -> Iterator[None]:
-    """What the system refuses is told by the name that was asked for."""
+    """Errors of the system name the path that was asked for."""
     try:
         yield
     except BrokenPipeError:  # whoever reads has seen enough: that is no failure

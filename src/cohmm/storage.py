@@ -23,7 +23,7 @@ from cohmm.atomic_write import replacing as replacing
 
 FORMAT = 1
 _ZIP = b"PK\x03\x04"
-_LOCAL_NAMES = 26  # bytes from the begin of a member to the lengths of its names
+_LOCAL_NAMES = 26  # bytes from the start of a member to the lengths of its names
 
 
 class Stream(NamedTuple):
@@ -80,7 +80,7 @@ def _write_stream(member: IO[bytes], stream: Stream) -> None:
 def mapped(file: IO[bytes]) -> dict[str, np.ndarray]:
     """The arrays of a value that this process has written, as they stand in the file.
 
-    Pages are read when they are looked at; checksums are not compared.
+    Pages are read on access; checksums are not compared.
     """
     arrays: dict[str, np.ndarray] = {}
     with zipfile.ZipFile(file) as archive:
@@ -104,30 +104,28 @@ def _place(file: IO[bytes], member: zipfile.ZipInfo) -> tuple[tuple[int, ...], n
 
 
 def kind(path: str | os.PathLike[str]) -> str:
-    """What `save` was told that the value at ``path`` is; its arrays are not read."""
-    with _opened(path) as archive:
-        return str(_checked_header(path, archive)["cohmm"])
+    """The kind of the value at ``path``; its arrays are not read."""
+    with members(path) as saved:
+        return str(saved.header["cohmm"])
 
 
 def load(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The header and the arrays of a value of ``kind`` that `save` wrote to ``path``."""
-    with _opened(path) as archive:
-        header = _checked_header(path, archive)
-        if header["cohmm"] != kind:
-            raise StorageError(f"{path} holds a {header['cohmm']}, not a {kind}")
-        names = [name.removesuffix(".npy") for name in archive.namelist()]
-        return header, {name: _array(archive, name) for name in names if name != "header"}
+    with members(path, kind) as saved:
+        return saved.header, {name: saved.array(name) for name in saved.names}
 
 
 class Members:
     """The arrays of a saved value, read one by one or piece by piece."""
 
-    def __init__(self, header: dict[str, Any], archive: zipfile.ZipFile) -> None:
-        self.header = header
+    def __init__(self, archive: zipfile.ZipFile, header: dict[str, Any]) -> None:
         self._archive = archive
+        self.header = header
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+        self.names = [name for name in names if name != "header"]
 
     def __contains__(self, name: str) -> bool:
-        return f"{name}.npy" in self._archive.namelist()
+        return name in self.names
 
     def kind_of(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
         """The shape and the type of an array."""
@@ -154,13 +152,13 @@ class Members:
 
 
 @contextmanager
-def members(path: str | os.PathLike[str], kind: str) -> Iterator[Members]:
-    """The arrays of a value of ``kind``, while the file is open."""
+def members(path: str | os.PathLike[str], kind: str | None = None) -> Iterator[Members]:
+    """The arrays of a value of ``kind``, or of any, while the file is open."""
     with _opened(path) as archive:
         header = _checked_header(path, archive)
-        if header["cohmm"] != kind:
+        if kind not in (None, header["cohmm"]):
             raise StorageError(f"{path} holds a {header['cohmm']}, not a {kind}")
-        yield Members(header, archive)
+        yield Members(archive, header)
 
 
 def _checked_header(path: str | os.PathLike[str], archive: zipfile.ZipFile) -> dict[str, Any]:
@@ -178,7 +176,7 @@ def _checked_header(path: str | os.PathLike[str], archive: zipfile.ZipFile) -> d
 
 @contextmanager
 def _opened(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
-    """The members of a file, whose damage is told wherever it is met."""
+    """The members of a file; damage is reported wherever it is met."""
     try:
         with open(path, "rb") as file:
             if file.read(len(_ZIP)) != _ZIP:
@@ -199,7 +197,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
 
 
 def _check_sizes(archive: zipfile.ZipFile, size: int) -> None:
-    """Whether all members together have at most the ``size`` of the file, before one is read.
+    """Check that all members together have at most the ``size`` of the file, before one is read.
 
     `save` compresses nothing, so that no small file can ask for much memory.
     """
@@ -219,7 +217,7 @@ def _check_sizes(archive: zipfile.ZipFile, size: int) -> None:
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """An array, for which there is no memory asked before its header agrees with its size."""
+    """An array; no memory is allocated before its header agrees with its size."""
     member = archive.getinfo(f"{name}.npy")
     try:
         with archive.open(member) as file:
@@ -235,19 +233,18 @@ def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
 
 
 def _shape_and_type(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """What the first bytes of a member say of the array behind them."""
+    """The shape and the type of an array, from the first bytes of its member."""
     version = np.lib.format.read_magic(file)
-    if version == (1, 0):
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    else:
-        shape, _, dtype = np.lib.format.read_array_header_2_0(file)
+    first = version == (1, 0)
+    header = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(file)
     if dtype.kind not in "biuf":
         raise ValueError(f"{dtype} is not a type of numbers")
     return shape, dtype
 
 
 def reading(path: str | os.PathLike[str], build: Callable[[], Any]) -> Any:
-    """``build()``, whose complaints about the contents name the file."""
+    """``build()``; its errors about the contents name the file."""
     try:
         return build()
     except StorageError:

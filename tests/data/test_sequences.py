@@ -337,7 +337,7 @@ def test_empty_cells_of_group_and_order(make):
     frame = make({"user": ["u", None], "time": [1, None], "page": ["a", "b"]})
     with pytest.raises(ValueError, match="'user' is empty in row 1"):
         Sequences.from_frame(frame, "page", group="user")
-    with pytest.raises(ValueError, match="'time' has an empty cell"):
+    with pytest.raises(ValueError, match="'time' is empty in row"):
         Sequences.from_frame(frame, "page", order="time")
 
 

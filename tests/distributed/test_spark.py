@@ -353,9 +353,10 @@ print("executors:", len(pids))
 
 
 def test_executors_of_their_own_one_of_which_dies(spark: Any, tmp_path: Path) -> None:
-    """Apart from this session: there is one per process."""
-    home = tmp_path / "spark"
+    """Apart from this session: there is one per process.  Nothing is kept in the user's folder."""
+    home, user = tmp_path / "spark", tmp_path / "user"
     home.mkdir()
+    user.mkdir()
     for path in Path(pyspark.__file__).parent.iterdir():
         (home / path.name).symlink_to(path)
     paths = os.pathsep.join(
@@ -365,7 +366,13 @@ def test_executors_of_their_own_one_of_which_dies(spark: Any, tmp_path: Path) ->
     try:
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", CLUSTER, *settings],
-            env={**os.environ, "SPARK_HOME": str(home), "PYTHONPATH": paths},
+            env={
+                **os.environ,
+                "SPARK_HOME": str(home),
+                "PYTHONPATH": paths,
+                "HOME": str(user),
+                "XDG_CACHE_HOME": str(user / "cache"),
+            },
             capture_output=True,
             text=True,
             timeout=300,
@@ -375,3 +382,4 @@ def test_executors_of_their_own_one_of_which_dies(spark: Any, tmp_path: Path) ->
             pytest.skip("Spark cannot start executors of their own here")
         raise
     assert (done.returncode, done.stdout) == (0, "started\nexecutors: 2\n"), done.stderr
+    assert not [path for path in user.rglob("*") if path.is_file()]

@@ -19,8 +19,12 @@ from cohmm.kernels.documents import (
     infer_documents,
     predict_words,
 )
-from cohmm.kernels.nearest import move_centres, two_nearest
-from cohmm.kernels.simplex import nearest_by_divergence, nearest_by_squares
+from cohmm.kernels.nearest import (
+    move_centres,
+    nearest_by_divergence,
+    nearest_by_squares,
+    two_nearest,
+)
 from cohmm.kernels.sparse_pass import sparse_pass, sparse_times, table, triple_pass
 from cohmm.learn.windows.window_law import Products
 

@@ -88,7 +88,7 @@ def test_zeros_begin_at_a_cache_line():
 def test_arrays_of_another_type_or_order_are_refused():
     model = random_model(3, 4)
     logs, symbols = model._logs, np.zeros(5, np.int32)
-    assert _native.log_forward(symbols, logs, np.empty((5, 3))) < 0
+    assert _native.log_forward(symbols, logs, np.empty((5, 3)))[0] < 0
     for wrong in (np.empty((5, 3), np.float32), np.empty((3, 5)).T, np.empty(15), [[0.0] * 3] * 5):
         with pytest.raises(TypeError, match="incompatible function arguments"):
             _native.log_forward(symbols, logs, wrong)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 
-from cohmm.kernels.simplex import nearest_by_divergence, nearest_by_squares
+from cohmm.kernels.nearest import nearest_by_divergence, nearest_by_squares
 
 
 def by_squares(corners: np.ndarray, targets: np.ndarray, tol=1e-12, max_iter=5000):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.report.prepare import Material, Reading, cap_sentence
-from cohmm.report.trust import Between, Certain
-from cohmm.report.values import Item, Trace
+from cohmm.diagnose.format import Finding
+from cohmm.report.prepare import cap_sentence
+from cohmm.report.schema import Item, Material, Reading, Trace, Trust
 from cohmm.topics.over import TopicsOver
 
 WORDS = (
@@ -105,20 +105,20 @@ def an_over(k: int = 4, period: str | None = "year", seed: int = 0) -> TopicsOve
     )
 
 
-def a_trust(seed: int = 0) -> Certain:
+def a_trust(seed: int = 0) -> Trust:
     """Of `material`: intervals that hold its probabilities, of which one is not known at all."""
     given = material(seed=seed)
     ends = []
     for table in (given.components, given.transitions):
         low, high = np.maximum(0.8 * table - 0.005, 0), np.minimum(1.2 * table + 0.005, 1)
         low[0, 0], high[0, 0] = 0, 1
-        ends.append(Between(low, high))
+        ends.append((low, high))
     lines = (
-        ("fit of", "4 topics, 20 symbols"),
-        ("scatter", "not refuted <i>so far</i>"),
-        ("not answered", "whether " + "a_very_long_name" * 20 + " is there"),
+        Finding("fit of", "4 topics, 20 symbols"),
+        Finding("scatter", "not refuted <i>so far</i>"),
+        Finding("not answered", "whether " + "a_very_long_name" * 20 + " is there"),
     )
-    return Certain(lines, ("try <b>5</b> states", "find more data"), *ends)
+    return Trust(lines, ("try <b>5</b> states", "find more data"), *ends)
 
 
 def reading(d, rng, components, transitions, prevalence, vocabulary, length, text) -> Reading:

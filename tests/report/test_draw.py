@@ -5,18 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.report.draw import MOST_IN_ALL, MOST_WORDS, Draw
+from cohmm.report.prepare import MAX_TOTAL_WORDS, MAX_WORDS, Draw
 
 
 def by_one_sort(lengths, wanted):
     """The same draw, as it reads on paper."""
     order = np.argsort(np.random.default_rng(0).random(len(lengths)))[:wanted]
-    words = np.cumsum(np.minimum(np.asarray(lengths)[order], MOST_WORDS))
-    return sorted(order[words <= MOST_IN_ALL].tolist())
+    words = np.cumsum(np.minimum(np.asarray(lengths)[order], MAX_WORDS))
+    return sorted(order[words <= MAX_TOTAL_WORDS].tolist())
 
 
 @given(
-    st.integers(1, 400), st.integers(0, 450), st.integers(0, 3 * MOST_WORDS), st.integers(0, 2**31)
+    st.integers(1, 400), st.integers(0, 450), st.integers(0, 3 * MAX_WORDS), st.integers(0, 2**31)
 )
 def test_the_draw_does_not_depend_on_how_texts_are_offered(n, wanted, longest, seed):
     rng = np.random.default_rng(seed)
@@ -29,9 +29,9 @@ def test_the_draw_does_not_depend_on_how_texts_are_offered(n, wanted, longest, s
 
 
 def test_there_is_a_cap_on_all_words():
-    n = 3 * MOST_IN_ALL // MOST_WORDS
-    chosen = Draw(n).offer(np.full(n, 10 * MOST_WORDS))
-    assert len(chosen) == MOST_IN_ALL // MOST_WORDS
+    n = 3 * MAX_TOTAL_WORDS // MAX_WORDS
+    chosen = Draw(n).offer(np.full(n, 10 * MAX_WORDS))
+    assert len(chosen) == MAX_TOTAL_WORDS // MAX_WORDS
 
 
 @pytest.mark.parametrize("wanted", [-1, 1.5, True, "all"])

@@ -11,13 +11,12 @@ from cohmm import HMM, HTMM, Documents, PairwiseHMM, Sequences, TextWarning
 from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic import separable_hmm
 from cohmm.datasets.synthetic_topics import sample_documents
+from cohmm.diagnose import diagnose
 from cohmm.evidence.document_pairs import count_documents
-from cohmm.report import from_topics, report_hmm, report_topics, survey
-from cohmm.report.draw import MOST_WORDS
+from cohmm.report import from_hmm, from_topics, report_hmm, report_topics
 from cohmm.report.from_hmm import hmm_material
-from cohmm.report.from_topics import topic_material
-from cohmm.report.summary import detectable
-from cohmm.report.texts import Aligner, texts_of
+from cohmm.report.from_topics import Aligner, texts_of, topic_material
+from cohmm.report.prepare import MAX_WORDS, command_items, detectable
 from cohmm.topics.document_chains import Chains
 
 THEMES = (
@@ -108,7 +107,7 @@ def test_as_many_topics_are_detectable_as_auto_would_learn():
     found = items(topic_material(model, documents, n_texts=1))["Detectable topics"]
     assert found.value == str(model.fit_.n_components)
     assert "at lags 1, 2, 3, 4, 5, 8 stand above" in found.note
-    one = detectable(count_documents(documents, (1, 2)), 12, "topics")[0]
+    one = detectable(diagnose(count_documents(documents, (1, 2))), [1], 12, "topics")[0]
     assert "at lag 1 stand above" in one.note
     assert int(one.value) > int(found.value)
 
@@ -129,7 +128,7 @@ def test_labels_are_taken_and_checked_first(topics, tmp_path):
 
 
 def test_the_summary_of_topics(topics, texts):
-    found = items(topic_material(topics, texts[:-1], command="typed"))
+    found = items(topic_material(topics, texts[:-1]))
     assert found["Documents"].value == "60"
     assert found["Topics"].value == "3"
     assert found["Lags"].value == "1, 2, 3, 4, 5"
@@ -141,7 +140,8 @@ def test_the_summary_of_topics(topics, texts):
     perplexity = topics.perplexity(texts[:-1])
     assert float(found["Perplexity"].value) == pytest.approx(perplexity, rel=1e-3)
     assert found["Seed"].value == "0"
-    assert found["Command"].value == "typed"
+    command = command_items("typed")
+    assert [(item.name, item.value) for item in command][1:] == [("Command", "typed")]
     assert re.match(r"3 were learned; .* noise floor", found["Detectable topics"].note)
 
 
@@ -193,7 +193,7 @@ def test_some_of_many_documents_with_their_own_texts(topics, texts):
 def test_a_very_long_document_is_read_from_its_beginning(topics, monkeypatch):
     text = " ".join(THEMES) * 40
     whole = topic_material(topics, [text]).readings[0]
-    monkeypatch.setattr(from_topics, "MOST_READ", 100)
+    monkeypatch.setattr(from_topics, "MAX_READ", 100)
     cut = topic_material(topics, [text]).readings[0]
     assert cut.length == whole.length == len(whole.path) > 100
     assert cut.symbols.tolist() == whole.symbols[:100].tolist()
@@ -244,21 +244,21 @@ def test_an_hmm_is_read_as_it_reads_itself():
 
 def test_a_long_sequence_is_read_in_pieces(monkeypatch):
     model = separable_hmm(n_symbols=12, n_components=3, random_state=0)
-    n = 2 * MOST_WORDS + 300
+    n = 2 * MAX_WORDS + 300
     symbols, _ = model.sample(n, random_state=1)
     material = hmm_material(model, symbols)
-    assert [reading.length for reading in material.readings] == [MOST_WORDS, MOST_WORDS, 300]
+    assert [reading.length for reading in material.readings] == [MAX_WORDS, MAX_WORDS, 300]
     assert np.concatenate([reading.symbols for reading in material.readings]).tolist() == (
         symbols.tolist()
     )
     assert "cut into pieces" in material.cap
-    assert material.readings[1].name == f"Sequence 0, from {MOST_WORDS:,}"
+    assert material.readings[1].name == f"Sequence 0, from {MAX_WORDS:,}"
     # What lies beyond the margin no longer matters; without a margin it would.
     whole = model.posterior(symbols).max(axis=1)
     np.testing.assert_allclose(
         np.concatenate([reading.best_p for reading in material.readings]), whole, atol=1e-9
     )
-    monkeypatch.setattr(survey, "MARGIN", 0)
+    monkeypatch.setattr(from_hmm, "MARGIN", 0)
     cut = np.concatenate([r.best_p for r in hmm_material(model, symbols).readings])
     assert np.abs(cut - whole).max() > 1e-3
 

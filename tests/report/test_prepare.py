@@ -8,13 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm.model.seriation import first_threshold, next_state, seriated
-from cohmm.report.draw import MOST_WORDS
 from cohmm.report.prepare import (
-    LONGEST_WORD,
-    MOST_BYTES,
+    MAX_BYTES,
+    MAX_WORD_LENGTH,
+    MAX_WORDS,
+    N_TOP_WORDS,
+    RELEVANCE_STEPS,
     prepare_report,
+    relevant_words,
 )
-from cohmm.report.relevance import SHOWN, STEPS, candidates
 from tests.report.samples import TRICKY, WORDS, material
 
 
@@ -71,11 +73,11 @@ def test_texts_are_cut_into_words_by_utf_16_lengths():
 
 
 def test_a_long_text_is_cut_behind_its_last_word():
-    given = material(n_texts=1, length=MOST_WORDS + 50, vocabulary=tuple("abcd"))
+    given = material(n_texts=1, length=MAX_WORDS + 50, vocabulary=tuple("abcd"))
     (text,) = prepare_report(given).texts
-    assert text.length == MOST_WORDS + 50
+    assert text.length == MAX_WORDS + 50
     for part in (text.words, text.path, text.path_p, text.best, text.best_p, text.bag):
-        assert len(part) == MOST_WORDS
+        assert len(part) == MAX_WORDS
     assert sum(text.spans) == len(text.text)
 
 
@@ -83,9 +85,9 @@ def test_a_text_of_many_bytes_is_cut_between_words():
     given = material(n_texts=1, length=60, vocabulary=("é" * 150, "b"), k=2)
     (text,) = prepare_report(given).texts
     assert 0 < len(text.words) == len(text.path) == len(text.spans) // 2 < 60
-    assert len(text.text.encode()) <= MOST_BYTES < len(given.readings[0].text.encode())
+    assert len(text.text.encode()) <= MAX_BYTES < len(given.readings[0].text.encode())
     assert text.text.endswith(("é", "b"))
-    tail = replace(given.readings[0], text="b" + "x" * MOST_BYTES, spans=((0, 1),), length=1)
+    tail = replace(given.readings[0], text="b" + "x" * MAX_BYTES, spans=((0, 1),), length=1)
     tail = replace(tail, symbols=np.array([1]), path=tail.path[:1], bag=tail.bag[:1])
     assert prepare_report(replace(given, readings=(tail,))).texts[0].text == "b"
 
@@ -93,7 +95,7 @@ def test_a_text_of_many_bytes_is_cut_between_words():
 def test_very_long_words_are_cut_and_the_file_stays_small():
     words = ("x" * 10**6, "y" * 10**6)
     report = prepare_report(material(vocabulary=words, k=2, n_texts=400, length=1))
-    assert sorted(len(word) for word in report.vocabulary) == [LONGEST_WORD + 1] * 2
+    assert sorted(len(word) for word in report.vocabulary) == [MAX_WORD_LENGTH + 1] * 2
     assert sum(len(text.text) for text in report.texts) < 10_000
 
 
@@ -119,13 +121,13 @@ def test_candidates_have_the_top_words_of_every_step(seed, k, v):
     rng = np.random.default_rng(seed)
     components = rng.dirichlet(np.full(v, 0.2), size=k)
     overall = components.mean(axis=0)
-    for row, chosen in zip(components, candidates(components, overall), strict=True):
+    for row, chosen in zip(components, relevant_words(components, overall), strict=True):
         assert (np.diff(row[chosen]) <= 0).all()
         possible = np.flatnonzero(row > 0)
-        for step in range(STEPS + 1):
-            share = step / STEPS
+        for step in range(RELEVANCE_STEPS + 1):
+            share = step / RELEVANCE_STEPS
             values = np.log(row[possible]) - (1 - share) * np.log(overall[possible])
-            wanted = np.sort(values)[::-1][:SHOWN]
+            wanted = np.sort(values)[::-1][:N_TOP_WORDS]
             mine = np.log(row[chosen]) - (1 - share) * np.log(overall[chosen])
             np.testing.assert_allclose(np.sort(mine)[::-1][: len(wanted)], wanted, atol=1e-8)
 

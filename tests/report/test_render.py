@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from cohmm.report.draw import MOST_IN_ALL, MOST_WORDS
-from cohmm.report.prepare import Material, Reading, prepare_report
+from cohmm.report.prepare import MAX_TOTAL_WORDS, MAX_WORDS, prepare_report
 from cohmm.report.render import as_script_data, check_path, render_page, write
+from cohmm.report.schema import Material, Reading
 from tests.report.samples import TRICKY, material
 
 
@@ -75,18 +75,18 @@ def test_the_code_of_the_page_is_small():
 def test_the_largest_report_is_below_five_megabytes():
     """As many words, topics and texts as the caps let in."""
     rng = np.random.default_rng(0)
-    k, v, n = 200, 30_000, MOST_IN_ALL // MOST_WORDS
+    k, v, n = 200, 30_000, MAX_TOTAL_WORDS // MAX_WORDS
     components = rng.dirichlet(np.full(v, 0.02), size=k) + 1e-12
     components /= components.sum(axis=1, keepdims=True)
     words = tuple(f"word{code}" for code in range(v))
 
     def reading(d):
-        symbols, topics = rng.integers(v, size=MOST_WORDS), rng.integers(k, size=(3, MOST_WORDS))
-        sure = rng.random((2, MOST_WORDS))
+        symbols, topics = rng.integers(v, size=MAX_WORDS), rng.integers(k, size=(3, MAX_WORDS))
+        sure = rng.random((2, MAX_WORDS))
         return Reading(
-            d, f"Document {d}", MOST_WORDS, symbols, topics[0], sure[0], topics[1], sure[1],
-            topics[2], rng.dirichlet(np.ones(k)), "abc def gh " * MOST_WORDS,
-            tuple((11 * i, 11 * i + 3) for i in range(MOST_WORDS)),
+            d, f"Document {d}", MAX_WORDS, symbols, topics[0], sure[0], topics[1], sure[1],
+            topics[2], rng.dirichlet(np.ones(k)), "abc def gh " * MAX_WORDS,
+            tuple((11 * i, 11 * i + 3) for i in range(MAX_WORDS)),
         )  # fmt: skip
 
     given = Material(

@@ -10,7 +10,7 @@ import pytest
 from cohmm import HMM, HTMM, PairwiseHMM, Sequences
 from cohmm.datasets.synthetic import separable_hmm
 from cohmm.datasets.synthetic_topics import sample_htmm
-from cohmm.report import survey
+from cohmm.report import from_hmm
 from cohmm.report.from_hmm import hmm_material
 from cohmm.report.from_topics import topic_material
 from cohmm.report.prepare import prepare_report
@@ -30,22 +30,22 @@ def model(symbols):
 
 
 def about(trust):
-    return dict(trust.lines)
+    return dict(trust.findings)
 
 
 def test_a_fit_has_its_own_diagnosis_and_its_own_errors(model, symbols):
     trust = hmm_material(model, symbols).trust
     diagnosis = model.diagnose(symbols)
-    assert [line for line in trust.lines if line[0] != "intervals"] == list(diagnosis.findings)
+    assert [line for line in trust.findings if line[0] != "intervals"] == list(diagnosis.findings)
     assert trust.advice == diagnosis.advice
     assert "model fit" in about(trust)
     errors = model.standard_errors()
     assert about(trust)["intervals"].startswith(f"90 %, from {errors.evidence}")
     low, high = errors.interval(0.9)
-    np.testing.assert_array_equal(trust.components.low, low.emissionprob)
-    np.testing.assert_array_equal(trust.components.high, high.emissionprob)
-    np.testing.assert_array_equal(trust.transitions.low, low.transmat)
-    np.testing.assert_array_equal(trust.transitions.high, high.transmat)
+    np.testing.assert_array_equal(trust.components[0], low.emissionprob)
+    np.testing.assert_array_equal(trust.components[1], high.emissionprob)
+    np.testing.assert_array_equal(trust.transitions[0], low.transmat)
+    np.testing.assert_array_equal(trust.transitions[1], high.transmat)
 
 
 def test_less_than_the_training_data_is_not_what_a_fit_is_judged_by(model, symbols):
@@ -68,7 +68,7 @@ def test_a_model_with_data_is_compared_with_that(model, symbols):
     trust = hmm_material(model.model_, symbols).trust
     assert "true if the model was learned from these sequences" in about(trust)["intervals"]
     own = hmm_material(model, symbols).trust
-    np.testing.assert_allclose(trust.transitions.low, own.transitions.low, atol=0.01)
+    np.testing.assert_allclose(trust.transitions[0], own.transitions[0], atol=0.01)
 
 
 def test_batches_are_judged_like_the_whole_until_they_are_too_many(model, symbols, monkeypatch):
@@ -76,8 +76,8 @@ def test_batches_are_judged_like_the_whole_until_they_are_too_many(model, symbol
         return (Sequences.of(part, n_symbols=8) for part in np.split(symbols, 4))
 
     whole = hmm_material(model.model_, symbols, lengths=[5000] * 4).trust
-    assert hmm_material(model.model_, batches()).trust.lines == whole.lines
-    monkeypatch.setattr(survey, "MOST_KEPT", 15_000)
+    assert hmm_material(model.model_, batches()).trust.findings == whole.findings
+    monkeypatch.setattr(from_hmm, "MAX_KEPT", 15_000)
     many = hmm_material(model.model_, batches()).trust
     assert "19,996 pairs" in about(many)["fit of"]
     assert many.components is None
@@ -106,15 +106,15 @@ def test_topics_have_intervals_of_their_words(tmp_path):
     model = HTMM(3, random_state=0).fit(documents)
     trust = topic_material(model, documents).trust
     low, high = model.standard_errors().interval(0.9)
-    np.testing.assert_array_equal(trust.components.low, low.components)
-    np.testing.assert_array_equal(trust.components.high, high.components)
+    np.testing.assert_array_equal(trust.components[0], low.components)
+    np.testing.assert_array_equal(trust.components[1], high.components)
     assert trust.transitions is None
     assert trust.advice == model.diagnose().advice
     assert about(trust)["intervals"].startswith("of words, 90 %, by leaving out each of 20 groups")
     model.save(tmp_path / "m.cohmm")
     loaded = topic_material(HTMM.load(tmp_path / "m.cohmm"), documents).trust
     assert about(loaded)["intervals"].endswith("if the topics were learned from these documents")
-    np.testing.assert_allclose(loaded.components.low, low.components, atol=1e-9)
+    np.testing.assert_allclose(loaded.components[0], low.components, atol=1e-9)
     assert about(loaded)["topics shown"] == about(trust)["topics shown"]
     alone = topic_material(HTMM.load(tmp_path / "m.cohmm"), None).trust
     assert about(alone)["intervals"].startswith("not known: standard_errors needs the training")
@@ -129,7 +129,7 @@ def test_intervals_are_those_of_the_words_on_the_page():
         codes = [given.vocabulary.index(report.vocabulary[w]) for w in topic.words]
         for end, values in zip(given.trust.components, (topic.low, topic.high), strict=True):
             np.testing.assert_allclose(values, end[k, codes], rtol=1e-3)
-    np.testing.assert_allclose(report.transitions_high, given.trust.transitions.high, rtol=1e-3)
+    np.testing.assert_allclose(report.transitions_high, given.trust.transitions[1], rtol=1e-3)
     assert report.trust.lines[0].name == "Fit of"
     assert report.trust.advice == ["Try <b>5</b> states", "Find more data"]
     assert report.has_intervals

@@ -20,6 +20,7 @@ struct View {
   INLINE i64 size() const { return shape[0]; }
   INLINE explicit operator bool() const { return data != nullptr; }
   INLINE T& operator[](i64 i) const { return data[i]; }
+  INLINE View slice(i64 begin, i64 end) const { return {data + begin, {end - begin}}; }
   INLINE T* row(i64 i) const {
     i64 length = 1;
     for (int d = 1; d < D; d++) length *= shape[d];
@@ -31,6 +32,7 @@ using Reals = View<const double, 1>;
 using Matrix = View<const double, 2>;
 using Floats = View<const float, 1>;
 using FloatMatrix = View<const float, 2>;
+using Flags = View<const bool, 1>;
 using Symbols = View<const i32, 1>;
 using Indices = View<const i64, 1>;
 using IndexTable = View<const i64, 2>;
@@ -41,6 +43,7 @@ using MatrixOut = View<double, 2>;
 using SymbolsOut = View<i32, 1>;
 using IndicesOut = View<i64, 1>;
 using IndexTableOut = View<i64, 2>;
+using BytesOut = View<u8, 1>;
 
 // The range [first, last) of the work that a call does.
 struct Part {

@@ -3,9 +3,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstring>
+#include <string>
 #include <tuple>
 
-#include "arrays.hpp"
+#include "arguments.hpp"
 
 namespace nanobind::detail {
 
@@ -41,26 +43,25 @@ struct type_caster<cohmm::Part> {
   }
 };
 
-// A struct with `names` and `fields()` is read from the attributes of any object that has them,
-// such as a NamedTuple, which keeps its arrays alive.  Numbers may be NumPy's.
+// A struct with FIELDS is read from the attributes of any object that has them, such as a
+// NamedTuple, which keeps its arrays alive.  Numbers may be NumPy's.
 template <class S>
   requires requires(S s) { s.fields(); }
 struct type_caster<S> {
   NB_TYPE_CASTER(S, const_name("object"))
 
   bool from_python(handle source, uint8_t, cleanup_list* cleanup) noexcept {
-    int i = 0;
+    const char* name = S::names;  // separated by ", "
     auto take = [&](auto& field) {
-      PyObject* attribute = PyObject_GetAttrString(source.ptr(), S::names[i++]);
-      if (!attribute) {
-        PyErr_Clear();
-        return false;
-      }
+      const std::size_t length = std::strcspn(name, ",");
+      const std::string attribute(name, length);
+      name += length + std::strspn(name + length, ", ");
+      const object held = steal(PyObject_GetAttrString(source.ptr(), attribute.c_str()));
+      if (!held) PyErr_Clear();
       make_caster<std::remove_reference_t<decltype(field)>> caster;
-      bool taken = caster.from_python(attribute, (uint8_t)cast_flags::convert, cleanup);
-      Py_DECREF(attribute);
-      if (taken) field = caster.value;
-      return taken;
+      if (!held || !caster.from_python(held, (uint8_t)cast_flags::convert, cleanup)) return false;
+      field = caster.value;
+      return true;
     };
     return std::apply([&](auto&... field) { return (take(field) && ...); }, value.fields());
   }

@@ -19,22 +19,11 @@
 // Emissions, M, have one row per word and one column per topic, all above zero; so are priors and
 // switch, and nothing underflows.
 #pragma once
-#include "document_types.hpp"
+#include "arguments.hpp"
 #include "rows.hpp"
 
-namespace cohmm {
-namespace COHMM_LEVEL {
+namespace cohmm::COHMM_LEVEL {
 namespace {
-
-struct Words {
-  const i32* data;
-  i64 size;
-  INLINE i32 operator[](i64 t) const { return data[t]; }
-};
-
-INLINE Words words_of(Symbols symbols, i64 begin, i64 end) {
-  return {symbols.data + begin, end - begin};
-}
 
 INLINE i64 longest(Indices offsets, Part part) {
   i64 length = 1;
@@ -69,44 +58,26 @@ INLINE i64 first_largest(const double* x, i64 n) {
 
 // The chains of documents that are sticky.
 struct Sticky {
-  using Back = u8;  // whether the topic of a word was drawn, on the best way to it
-  const Matrix emission;
-  const double* prior;
-  const double again, stay;
-  const i64 n;
-  Buffer<double> p, beta, u, drawn;
+  using Back = u8;  // whether the topic of a word was drawn, on the best path to it
+  const DocumentChain& shared;
+  const double *prior = shared.prior.data, again = shared.switch_rate, stay = 1.0 - again;
+  const i64 n = shared.prior.size();
+  Buffer<double> p{n}, beta{n}, u{n}, drawn{n};
 
-  explicit Sticky(const DocumentChain& chain)
-      : emission(chain.emission),
-        prior(chain.prior.data),
-        again(chain.switch_rate),
-        stay(1.0 - chain.switch_rate),
-        n(chain.prior.size()),
-        p(n),
-        beta(n),
-        u(n),
-        drawn(n) {}
-
-  void begin() { mean_of(prior, p.data, n); }
-  const double* start() const { return p.data; }
-  double em_update() { return update(p.data, prior, drawn.data, n); }
+  void begin() { mean_of(prior, p, n); }
+  const double* start() const { return p; }
+  double em_update() { return update(p, prior, drawn, n); }
 
   // alpha[t] becomes P(topic | words up to t), scales[t] P(word t | those before).
-  void forward(Words words, double* alpha, double* scales) const {
-    for (i64 t = 0; t < words.size; t++) {
-      const double *row = emission.row(words[t]), *before = alpha + (t - 1) * n;
+  void forward(Symbols words, double* alpha, double* scales) const {
+    for (i64 t = 0; t < words.size(); t++) {
+      const double *row = shared.emission.row(words[t]), *before = alpha + (t - 1) * n;
       double* now = alpha + t * n;
-      if (t == 0)
-        scales[t] = sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-          const auto x = at<w.value>(row + k) * at<w.value>(p.data + k);
-          put(now + k, x);
-          return x;
-        });
+      if (t == 0) scales[t] = multiply(row, p, now, n);
       else
-        scales[t] = sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-          constexpr int N = decltype(w)::value;
-          const auto x = at<N>(row + k) * (stay * at<N>(before + k) + again * at<N>(p.data + k));
-          put(now + k, x);
+        scales[t] = sum_columns(n, [&](auto at) INLINE_LAMBDA {
+          const auto x = at(row) * (stay * at(before) + again * at(p));
+          at.set(now, x);
           return x;
         });
       scale(now, 1.0 / scales[t], n);
@@ -114,42 +85,42 @@ struct Sticky {
   }
 
   // drawn[k] becomes how often topic k is expected drawn; with POSTERIORS, alpha becomes gamma.
-  template <bool POSTERIORS>
-  void backward(Words words, double* alpha, const double* scales) {
+  // visit(t) sees u of every word.
+  template <bool POSTERIORS, class Visit>
+  INLINE void backward(Symbols words, double* alpha, const double* scales, Visit visit) {
     for (i64 k = 0; k < n; k++) beta[k] = 1.0, drawn[k] = 0.0;
-    for (i64 t = words.size - 1; t >= 0; t--) {
-      const double *row = emission.row(words[t]), inverse = 1.0 / scales[t];
+    for (i64 t = words.size() - 1; t >= 0; t--) {
+      const double *row = shared.emission.row(words[t]), inverse = 1.0 / scales[t];
       double* now = alpha + t * n;
-      const double jump = again * sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-                            constexpr int N = decltype(w)::value;
-                            const auto b = at<N>(beta.data + k), x = at<N>(row + k) * b * inverse;
-                            if constexpr (POSTERIORS) put(now + k, at<N>(now + k) * b);
-                            put(u.data + k, x);
-                            return at<N>(p.data + k) * x;
+      const double jump = again * sum_columns(n, [&](auto at) INLINE_LAMBDA {
+                            const auto b = at(beta), x = at(row) * b * inverse;
+                            if constexpr (POSTERIORS) at.set(now, at(now) * b);
+                            at.set(u, x);
+                            return at(p) * x;
                           });
       const double share = t > 0 ? again : 1.0;
-      over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-        constexpr int N = decltype(w)::value;
-        const auto x = at<N>(u.data + k);
-        put(drawn.data + k, at<N>(drawn.data + k) + share * x);
-        put(beta.data + k, stay * x + jump);
+      over_columns(n, [&](auto at) INLINE_LAMBDA {
+        const auto x = at(u);
+        at.set(drawn, at(drawn) + share * x);
+        at.set(beta, stay * x + jump);
       });
+      visit(t);
     }
     for (i64 k = 0; k < n; k++) drawn[k] *= p[k];
   }
-  void expected(Words words, double* alpha, const double* scales) {
-    backward<false>(words, alpha, scales);
+  void expected(Symbols words, double* alpha, const double* scales) {
+    backward<false>(words, alpha, scales, [](i64) {});
   }
-  void posteriors(Words words, double* alpha, const double* scales) {
-    backward<true>(words, alpha, scales);
+  void posteriors(Symbols words, double* alpha, const double* scales) {
+    backward<true>(words, alpha, scales, [](i64) {});
   }
 
   // The most probable topics.  The best way to topic k stays, or comes from the best of all; scores
   // are divided by that of the best.  `jumped` has room for n per word.
-  void viterbi(Words words, u8* jumped, i32* path) {
-    double *score = beta.data, *kept = u.data;
-    for (i64 t = 0; t < words.size; t++) {
-      const double* row = emission.row(words[t]);
+  void viterbi(Symbols words, u8* jumped, i32* path) {
+    double *score = beta, *kept = u;
+    for (i64 t = 0; t < words.size(); t++) {
+      const double* row = shared.emission.row(words[t]);
       u8* jumps = jumped + t * n;
       for (i64 k = 0; k < n; k++) {
         const double drawn_anew = t == 0 ? p[k] : again * p[k];
@@ -162,8 +133,8 @@ struct Sticky {
       for (i64 k = 0; k < n; k++) score[k] /= largest;
       path[t] = i32(best);  // where a word that jumped came from, until the way back
     }
-    i32 now = path[words.size - 1];
-    for (i64 t = words.size - 1; t >= 0; t--) {
+    i32 now = path[words.size() - 1];
+    for (i64 t = words.size() - 1; t >= 0; t--) {
       const i32 source = t > 0 && jumped[t * n + now] ? path[t - 1] : now;
       path[t] = now;
       now = source;
@@ -173,104 +144,85 @@ struct Sticky {
 
 // The chains of documents that have a transition matrix each.
 struct Full {
-  using Back = i64;  // the topic before, on the best way to a word's
-  const Matrix emission, rows;
-  const double* prior;
-  const i64 n;
-  Buffer<double> start_, a, beta, u, moves, first;
-
-  explicit Full(const DocumentChain& chain)
-      : emission(chain.emission),
-        rows(chain.rows),
-        prior(chain.prior.data),
-        n(chain.prior.size()),
-        start_(n),
-        a(n * n),
-        beta(n),
-        u(n),
-        moves(n * n),
-        first(n) {}
+  using Back = i64;  // the topic before, on the best path to a word's
+  const DocumentChain& shared;
+  const double* prior = shared.prior.data;
+  const Matrix rows = shared.rows;
+  const i64 n = shared.prior.size();
+  Buffer<double> first_topic{n}, a{n * n}, beta{n}, u{n}, moves{n * n}, first{n};
 
   void begin() {
-    mean_of(prior, start_.data, n);
+    mean_of(prior, first_topic, n);
     for (i64 i = 0; i < n; i++) {
       const double share = 1.0 / total_of(rows.row(i), n);
       for (i64 k = 0; k < n; k++) a[i * n + k] = share * rows.row(i)[k];
     }
   }
-  const double* start() const { return start_.data; }
+  const double* start() const { return first_topic; }
 
   // start ~ prior + first, every row of A ~ rows + moves; the largest change, by use.
   double em_update() {
-    double largest = update(start_.data, prior, first.data, n);
-    const double used = total_of(moves.data, n * n);
+    double largest = update(first_topic, prior, first, n);
+    const double used = total_of(moves, n * n);
     for (i64 i = 0; i < n; i++) {
-      const double leaving = total_of(moves.data + i * n, n);
+      const double leaving = total_of(moves + i * n, n);
       const double share = used > 0.0 ? leaving / used : 0.0;
-      const double change = share * update(a.data + i * n, rows.row(i), moves.data + i * n, n);
+      const double change = share * update(a + i * n, rows.row(i), moves + i * n, n);
       largest = change > largest ? change : largest;
     }
     return largest;
   }
 
-  void forward(Words words, double* alpha, double* scales) const {
-    for (i64 t = 0; t < words.size; t++) {
-      const double* row = emission.row(words[t]);
+  void forward(Symbols words, double* alpha, double* scales) const {
+    for (i64 t = 0; t < words.size(); t++) {
       double* now = alpha + t * n;
-      if (t > 0) row_times(now - n, a.data, n, n, now);
-      const double* from = t > 0 ? now : start_.data;
-      scales[t] = sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-        const auto x = at<w.value>(from + k) * at<w.value>(row + k);
-        put(now + k, x);
-        return x;
-      });
+      if (t > 0) row_times(now - n, a, n, n, now);
+      scales[t] = multiply(t > 0 ? now : first_topic, shared.emission.row(words[t]), now, n);
       scale(now, 1.0 / scales[t], n);
     }
   }
 
   // alpha becomes gamma, `moves` the sum of xi: expected transitions, (K, K).
-  void posteriors(Words words, double* alpha, const double* scales) {
+  void posteriors(Symbols words, double* alpha, const double* scales) {
     for (i64 i = 0; i < n; i++) beta[i] = 1.0;
     for (i64 i = 0; i < n * n; i++) moves[i] = 0.0;
-    for (i64 t = words.size - 1; t >= 0; t--) {
-      const double *row = emission.row(words[t]), inverse = 1.0 / scales[t];
+    for (i64 t = words.size() - 1; t >= 0; t--) {
+      const double *row = shared.emission.row(words[t]), inverse = 1.0 / scales[t];
       double* now = alpha + t * n;
-      over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-        constexpr int N = decltype(w)::value;
-        const auto b = at<N>(beta.data + k);
-        put(now + k, at<N>(now + k) * b);
-        put(u.data + k, at<N>(row + k) * b * inverse);
+      over_columns(n, [&](auto at) INLINE_LAMBDA {
+        const auto b = at(beta);
+        at.set(now, at(now) * b);
+        at.set(u, at(row) * b * inverse);
       });
       if (t > 0) step_back(now - n);
     }
     for (i64 i = 0; i < n * n; i++) moves[i] *= a[i];
     for (i64 k = 0; k < n; k++) first[k] = alpha[k];
   }
-  void expected(Words words, double* alpha, const double* scales) {
+  void expected(Symbols words, double* alpha, const double* scales) {
     posteriors(words, alpha, scales);
   }
 
   // moves += outer(before, u);  beta = A u
   void step_back(const double* before) {
     for (i64 i = 0; i < n; i++) {
-      const double* from = a.data + i * n;
-      double *move = moves.data + i * n, share = before[i];
-      beta[i] = sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-        constexpr int N = decltype(w)::value;
-        const auto x = at<N>(u.data + k);
-        put(move + k, at<N>(move + k) + share * x);
-        return at<N>(from + k) * x;
+      const double* from = a + i * n;
+      double *move = moves + i * n, share = before[i];
+      beta[i] = sum_columns(n, [&](auto at) INLINE_LAMBDA {
+        const auto x = at(u);
+        at.set(move, at(move) + share * x);
+        return at(from) * x;
       });
     }
   }
 
   // The most probable topics.  `source` has room for n topics per word.
-  void viterbi(Words words, i64* source, i32* path) {
-    double *score = beta.data, *after = u.data;
-    for (i64 t = 0; t < words.size; t++) {
-      const double* row = emission.row(words[t]);
+  void viterbi(Symbols words, i64* source, i32* path) {
+    double *score = beta, *after = u;
+    for (i64 t = 0; t < words.size(); t++) {
+      const double* row = shared.emission.row(words[t]);
       if (t == 0)
-        for (i64 k = 0; k < n; k++) after[k] = start_[k];
+        for (i64 k = 0; k < n; k++) after[k] = first_topic[k];
       else best_before(score, source + t * n, after);
       double largest = 0.0;
       for (i64 k = 0; k < n; k++) {
@@ -280,7 +232,7 @@ struct Full {
       for (i64 k = 0; k < n; k++) score[k] = after[k] / largest;
     }
     i64 now = first_largest(score, n);
-    for (i64 t = words.size - 1; t >= 0; t--) {
+    for (i64 t = words.size() - 1; t >= 0; t--) {
       path[t] = i32(now);
       if (t > 0) now = source[t * n + now];
     }
@@ -290,19 +242,17 @@ struct Full {
   void best_before(const double* score, i64* source, double* after) const {
     for (i64 k = 0; k < n; k++) after[k] = 0.0, source[k] = 0;
     for (i64 i = 0; i < n; i++) {
-      const double *from = a.data + i * n, so_far = score[i];
-      over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-        constexpr int N = decltype(w)::value;
-        const auto value = so_far * at<N>(from + k), best = at<N>(after + k);
+      const double *from = a + i * n, so_far = score[i];
+      over_columns(n, [&](auto at) INLINE_LAMBDA {
+        const auto value = so_far * at(from), best = at(after);
+        const auto from_before = at(source);
         const auto better = value > best;
-        put(after + k, better ? value : best);
-        if constexpr (N == 1) source[k] = better ? i : source[k];
-        else store(source + k, better ? i - Vec<i64, N>{} : load<N>(source + k));
+        at.set(after, better ? value : best);
+        at.set(source, better ? i - decltype(from_before){} : from_before);
       });
     }
   }
 };
 
 }  // namespace
-}  // namespace COHMM_LEVEL
-}  // namespace cohmm
+}  // namespace cohmm::COHMM_LEVEL

@@ -16,7 +16,16 @@ struct Lanes {
   bool emits[LANES];    // whether the initial distribution is of the state that emits it
   double scale[LANES];  // what the last row is to be multiplied by
   double log_prob[LANES];
-  i64 lost[LANES];  // the first impossible place, or POSSIBLE, or FADED
+  double product[LANES];  // of the totals since the last logarithm
+  i64 lost[LANES];        // the first impossible place, or POSSIBLE, or FADED
+  bool faded[LANES];
+
+  INLINE void begin(int b) {
+    scale[b] = product[b] = 1.0;
+    log_prob[b] = 0.0;
+    lost[b] = POSSIBLE;
+    faded[b] = false;
+  }
 };
 
 // after = (rows @ trans) * emit[seen] * scale
@@ -36,21 +45,19 @@ struct Lanes {
 
 // After a step that came out low: take logarithms, and bring low rows back to one.
 inline void rescale(double* rows, i64 n_states, i64 width, const Group& group, Lanes& lanes,
-                    int direction, i64 t, const double* totals, double* factors, double* product) {
+                    int direction, i64 t, const double* totals, double* factors) {
   for (int b = 0; b < LANES; b++) {
     double total = totals[b], *row = rows + b * width;
-    lanes.scale[b] = 1.0;
+    const double product = lanes.product[b];
+    lanes.product[b] = lanes.scale[b] = 1.0;
     if (!(total >= LOST_TOTAL)) {
       if (lanes.lost[b] < 0) lanes.lost[b] = lanes.first[b] + direction * (t - group.waits[b]);
       for (i64 k = 0; k < n_states; k++) row[k] = 1.0 / double(n_states);
-      product[b] = 1.0;
     } else if (total >= LOW_TOTAL) {
-      lanes.log_prob[b] += std::log(product[b] * total);
-      product[b] = 1.0;
+      lanes.log_prob[b] += std::log(product * total);
       lanes.scale[b] = 1.0 / total;
     } else {
-      lanes.log_prob[b] += std::log(product[b]) + std::log(total);
-      product[b] = 1.0;
+      lanes.log_prob[b] += std::log(product) + std::log(total);
       for (i64 k = 0; k < n_states; k++) row[k] /= total;
       factors[b] /= total;
     }
@@ -88,13 +95,10 @@ INLINE void filter_lanes(Symbols symbols, const Group& group, Lanes& lanes, int 
                          const Scaling& scaling, Space space, Observe observe, Keep keep) {
   const i64 n_states = trans.shape[0], width = trans.shape[1], missing = tables.emit.shape[0] - 1;
   const i64 n = group.n_steps + beyond, size = LANES * width;
-  bool faded[LANES] = {};
-  double totals[LANES], product[LANES];
+  double totals[LANES];
   i32* seen[LANES];
   for (int b = 0; b < LANES; b++) {
-    lanes.scale[b] = product[b] = 1.0;
-    lanes.log_prob[b] = 0.0;
-    lanes.lost[b] = POSSIBLE;
+    lanes.begin(b);
     for (i64 k = 0; k < n_states; k++) space.rows[b * width + k] = 1.0 / double(n_states);
   }
   i64 here = 0;
@@ -112,20 +116,15 @@ INLINE void filter_lanes(Symbols symbols, const Group& group, Lanes& lanes, int 
     const bool entering = t <= group.last_wait;
     for (int b = 0; b < (entering ? LANES : 0); b++)
       if (t == group.waits[b] && !lanes.emits[b]) {
-        faded[b] = false;
-        lanes.scale[b] = product[b] = 1.0;
-        lanes.log_prob[b] = 0.0;
-        lanes.lost[b] = POSSIBLE;
+        lanes.begin(b);
         std::memcpy(now + b * width, initial + b * width, n_states * sizeof(double));
       }
     std::memcpy(factor, lanes.scale, sizeof lanes.scale);
     filter_step(tables, trans, now, seen, at, lanes.scale, after);
     for (int b = 0; b < (entering ? LANES : 0); b++)
       if (t == group.waits[b] && lanes.emits[b]) {  // instead of what the step made of nothing
-        faded[b] = false;
-        factor[b] = lanes.scale[b] = product[b] = 1.0;
-        lanes.log_prob[b] = 0.0;
-        lanes.lost[b] = POSSIBLE;
+        lanes.begin(b);
+        factor[b] = 1.0;
         const double* emission = tables.emit.row(seen[b][at]);
         for (i64 k = 0; k < n_states; k++)
           after[b * width + k] = initial[b * width + k] * emission[k];
@@ -135,9 +134,9 @@ INLINE void filter_lanes(Symbols symbols, const Group& group, Lanes& lanes, int 
       observe(t, now, after, totals);
       bool low = false;
       for (int b = 0; b < LANES; b++)
-        low |= !(totals[b] >= LOW_TOTAL && product[b] * totals[b] >= LOW_PRODUCT);
+        low |= !(totals[b] >= LOW_TOTAL && lanes.product[b] * totals[b] >= LOW_PRODUCT);
       for (int b = 0; b < (scaling.faint > 0.0 ? LANES : 0); b++)
-        faded[b] |= fades(after + b * width, n_states, scaling.faint * totals[b]);
+        lanes.faded[b] |= fades(after + b * width, n_states, scaling.faint * totals[b]);
       for (int b = 0; b < (scaling.floor > 0.0 ? LANES : 0); b++)
         for (i64 k = 0; k < n_states; k++) {
           double& value = after[b * width + k];
@@ -145,11 +144,11 @@ INLINE void filter_lanes(Symbols symbols, const Group& group, Lanes& lanes, int 
           value = value > 0.0 && value < raised ? raised : value;
         }
       if (low) {
-        rescale(after, n_states, width, group, lanes, direction, t, totals, factor, product);
+        rescale(after, n_states, width, group, lanes, direction, t, totals, factor);
       } else {
         for (int b = 0; b < LANES; b++) {
           lanes.scale[b] = 1.0 / totals[b];
-          product[b] *= totals[b];
+          lanes.product[b] *= totals[b];
         }
       }
     } else {
@@ -158,22 +157,23 @@ INLINE void filter_lanes(Symbols symbols, const Group& group, Lanes& lanes, int 
     keep(t, after);
   }
   for (int b = 0; b < LANES; b++) {
-    lanes.log_prob[b] += std::log(product[b]);
+    lanes.log_prob[b] += std::log(lanes.product[b]);
     if (lanes.lost[b] >= 0) lanes.log_prob[b] = -INF;
-    else if (faded[b]) lanes.lost[b] = FADED;
+    else if (lanes.faded[b]) lanes.lost[b] = FADED;
   }
 }
 
 // What the lanes begin with in a forward pass.
-INLINE void begin_forward(const Blocks& data, const Group& group, Reals start, Matrix before,
-                          i64 n_states, i64 width, double* initial, Lanes& lanes) {
+INLINE void begin_forward(const Blocks& data, const Group& group, const Tables& tables,
+                          Matrix before, double* initial, Lanes& lanes) {
+  const i64 n_states = tables.trans.shape[0], width = tables.trans.shape[1];
   for (int b = 0; b < LANES; b++) {
     const i64 left = data.blocks.row(group.block[b])[LEFT];
     lanes.first[b] = group.first[b];
     lanes.emits[b] = left < 0;
     for (i64 k = 0; k < n_states; k++)
       initial[b * width + k] = left >= 0              ? before.row(left)[k]
-                               : left == SEQUENCE_END ? start[k]
+                               : left == SEQUENCE_END ? tables.start[k]
                                                       : 1.0 / double(n_states);
   }
 }

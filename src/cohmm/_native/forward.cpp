@@ -11,40 +11,18 @@ namespace {
 // Hand over what the lanes have computed at the joints; agrees[lane]: whether it is what a shorter
 // warm-up computed before.
 INLINE void leave(const Blocks& data, const Group& group, const Lanes& lanes, const double* rows,
-                  int joint_column, i64 n_states, i64 width, const Borders& borders, MatrixOut last,
+                  int joint_column, Matrix trans, const Borders& borders, MatrixOut last,
                   double* previous, bool* agrees) {
-  for (int b = 0; b < LANES; b++) {
+  for (int b = 0; b < LANES; b++, rows += trans.shape[1], previous += trans.shape[1]) {
     if (!group.active[b]) continue;
-    const i64* block = data.blocks.row(group.block[b]);
-    const i64 joint = block[joint_column];
+    const i64 *block = data.blocks.row(group.block[b]), joint = block[joint_column];
     double* to = joint >= 0 ? borders.after.row(joint) : last ? last.row(block[SEQUENCE]) : nullptr;
-    agrees[b] = true;
-    for (i64 k = 0; k < n_states; k++) {
-      const double value = rows[b * width + k] * lanes.scale[b];
-      double& before = previous[b * width + k];
-      const double largest = value > before ? value : before;
-      agrees[b] &= std::fabs(value - before) <= borders.tolerance * largest + NEGLIGIBLE;
-      before = value;
-      if (to) to[k] = value;
-    }
-  }
-}
-
-// Run `pass(group)` over the groups of a part, and again with longer warm-ups until they agree.
-template <class Pass>
-INLINE void over_groups(const Blocks& data, Part part, const Borders& borders, bool backward,
-                        i64 width, Pass pass) {
-  Buffer<double> previous(LANES * width);
-  bool agrees[LANES];
-  for (i64 g = part.first; g < part.last; g++) {
-    for (int b = 0; b < LANES; b++) previous[b * width] = -1.0;  // nothing agrees with that
-    while (true) {
-      Group group(data.groups.row(g), 0, data.blocks,
-                  [&](i64 block) { return data.blocks.row(block)[LAST]; });
-      pass(group, previous.data, agrees);
-      if (!borders.warm_up || !lengthen(data.blocks, group, borders.warm_up, backward, agrees))
-        break;
-    }
+    agrees[b] = hand_over(
+        trans.shape[0], to, previous, [&](i64 k) { return rows[k] * lanes.scale[b]; },
+        [&](double now, double before) {
+          const double largest = now > before ? now : before;
+          return std::fabs(now - before) <= borders.tolerance * largest + NEGLIGIBLE;
+        });
   }
 }
 
@@ -74,37 +52,36 @@ void forward(const Blocks& data, Part part, const Tables& tables, const Scaling&
   Scaling each = scaling;
   each.every_step |= out.rows || out.surprise;
   Lanes lanes;
-  over_groups(data, part, borders, false, width, [&](auto& group, double* previous, bool* agrees) {
-    auto place = [&](int b, i64 t) { return group.first[b] + t - group.waits[b]; };
+  auto pass = [&](const Group& group, double* previous, bool* agrees) {
     auto surprise = [&](i64 t, const double* now, double* after, double* totals) {
       for (int b = 0; b < (out.surprise ? LANES : 0); b++) {
         if (t < group.waits[b] || !group.active[b]) continue;
         const double* begin = t == group.waits[b] && lanes.emits[b] ? &initial[b * width] : nullptr;
-        if (totals[b] == 0.0 && pass_over(tables, data.symbols[place(b, t)], now + b * width, begin,
-                                          lanes.scale[b], after + b * width, predicted.data)) {
-          out.surprise[place(b, t)] = INF;
-          totals[b] = 1.0;
-        } else {
-          out.surprise[place(b, t)] = -std::log(totals[b]);
-        }
+        const i64 place = group.place(b, t);
+        const bool skipped =
+            totals[b] == 0.0 && pass_over(tables, data.symbols[place], now + b * width, begin,
+                                          lanes.scale[b], after + b * width, predicted);
+        out.surprise[place] = skipped ? INF : -std::log(totals[b]);
+        if (skipped) totals[b] = 1.0;
       }
     };
     auto keep = [&](i64 t, const double* after) {
       for (int b = 0; b < (out.rows ? LANES : 0); b++)
         for (i64 k = 0; k < (t >= group.waits[b] ? n_states : 0); k++)
-          out.rows.row(place(b, t))[k] = after[b * width + k] * lanes.scale[b];
+          out.rows.row(group.place(b, t))[k] = after[b * width + k] * lanes.scale[b];
     };
-    begin_forward(data, group, tables.start, borders.before, n_states, width, initial.data, lanes);
-    filter_lanes(data.symbols, group, lanes, 1, initial.data, false, tables, tables.trans, each,
-                 {rows.data, factors.data, index.data, 2, CHUNK, false}, surprise, keep);
-    leave(data, group, lanes, rows.data + group.n_steps % 2 * size, RIGHT, n_states, width, borders,
+    begin_forward(data, group, tables, borders.before, initial, lanes);
+    filter_lanes(data.symbols, group, lanes, 1, initial, false, tables, tables.trans, each,
+                 {rows, factors, index, 2, CHUNK, false}, surprise, keep);
+    leave(data, group, lanes, rows + group.n_steps % 2 * size, RIGHT, tables.trans, borders,
           out.last, previous, agrees);
     for (int b = 0; b < (out.lost ? LANES : 0); b++) {
       if (!group.active[b]) continue;
       out.log_prob[group.block[b]] = lanes.log_prob[b];
       out.lost[group.block[b]] = lanes.lost[b];
     }
-  });
+  };
+  over_groups(data, part, borders, false, width, {}, pass);
 }
 
 void backward(const Blocks& data, Part part, const Tables& tables, const Scaling& scaling,
@@ -113,7 +90,7 @@ void backward(const Blocks& data, Part part, const Tables& tables, const Scaling
   Buffer<double> initial(size), rows(2 * size), factors(LANES);
   Buffer<i32> index(LANES * CHUNK);
   Lanes lanes;
-  over_groups(data, part, borders, true, width, [&](auto& group, double* previous, bool* agrees) {
+  auto pass = [&](const Group& group, double* previous, bool* agrees) {
     for (int b = 0; b < LANES; b++) {
       const i64* block = data.blocks.row(group.block[b]);
       lanes.first[b] = block[LAST] - 1;
@@ -121,11 +98,12 @@ void backward(const Blocks& data, Part part, const Tables& tables, const Scaling
       for (i64 k = 0; k < n_states; k++)
         initial[b * width + k] = block[RIGHT] >= 0 ? borders.before.row(block[RIGHT])[k] : 1.0;
     }
-    filter_lanes(data.symbols, group, lanes, -1, initial.data, true, tables, tables.back, scaling,
-                 {rows.data, factors.data, index.data, 2, CHUNK, false}, ignore, ignore);
-    leave(data, group, lanes, rows.data + (group.n_steps + 1) % 2 * size, LEFT, n_states, width,
-          borders, MatrixOut{}, previous, agrees);
-  });
+    filter_lanes(data.symbols, group, lanes, -1, initial, true, tables, tables.back, scaling,
+                 {rows, factors, index, 2, CHUNK, false}, ignore, ignore);
+    leave(data, group, lanes, rows + (group.n_steps + 1) % 2 * size, LEFT, tables.back, borders, {},
+          previous, agrees);
+  };
+  over_groups(data, part, borders, true, width, {}, pass);
 }
 
 }  // namespace cohmm::COHMM_LEVEL

@@ -89,7 +89,7 @@ inline void keep(const double* gamma, const Group& group, i64 t, i64 n_states, i
                  const Smoothed& out) {
   for (int b = 0; b < LANES; b++) {
     if (t < group.waits[b] || !group.active[b]) continue;
-    const i64 place = group.first[b] + t - group.waits[b];
+    const i64 place = group.place(b, t);
     const double* row = gamma + b * width;
     if (out.posterior) std::memcpy(out.posterior.row(place), row, n_states * sizeof(double));
     if (!out.best) continue;
@@ -104,14 +104,13 @@ inline void keep(const double* gamma, const Group& group, i64 t, i64 n_states, i
 // the sequence, as all that is counted is linear in it; zero in lanes that do not count.
 INLINE void begin_backward(const Blocks& data, const Group& group, const Lanes& lanes,
                            const double* alpha, Matrix before, Reals weights, MatrixOut after,
-                           i64 n_states, i64 width, RealsOut log_prob, IndicesOut lost,
-                           double* beta) {
+                           i64 n_states, i64 width, const Filtered& out, double* beta) {
   for (int b = 0; b < LANES; b++, alpha += width, beta += width) {
     for (i64 k = 0; k < n_states; k++) beta[k] = 0.0;
     if (!group.active[b]) continue;
     const i64 *block = data.blocks.row(group.block[b]), right = block[RIGHT];
-    i64& place = lost[group.block[b]];
-    log_prob[group.block[b]] = lanes.log_prob[b];
+    i64& place = out.lost[group.block[b]];
+    out.log_prob[group.block[b]] = lanes.log_prob[b];
     place = lanes.lost[b];
     double total = 0.0;
     for (i64 k = 0; k < n_states; k++) {
@@ -152,41 +151,34 @@ void forward_backward(const Blocks& data, Part part, const Tables& tables, const
                       const Filtered& filtered, const Smoothed& out) {
   const i64 n_states = tables.trans.shape[0], width = tables.trans.shape[1], size = LANES * width;
   const bool count = bool(out.emissions);
-  i64 longest = 0;
-  for (i64 g = part.first; g < part.last; g++) {
-    Group group(data.groups.row(g), 1, data.blocks,
-                [&](i64 block) { return data.blocks.row(block)[LAST]; });
-    longest = most(longest, group.n_steps);
-  }
-  const i64 kept = longest + 1 + CHUNK;
+  const i64 longest = most_steps(data, part, 1), kept = longest + 1 + CHUNK;
   Buffer<double> beta(size), factors(kept * LANES), gamma(size);
   Buffer<double> alpha((longest + 1) * size), rows((STRETCH + 1) * size);
   Buffer<i32> index(LANES * kept), own(LANES * kept);
   i32 *seen[LANES], *into[LANES];
   MatrixOut sums = out.emissions;
-  if (!count) sums = {gamma.data, {LANES, width}};
+  if (!count) sums = {gamma, {LANES, width}};
   for (int b = 0; b < LANES; b++) {  // posteriors go to the row of their lane
-    seen[b] = index.data + b * kept;
-    into[b] = count ? seen[b] : own.data + b * kept;
+    seen[b] = index + b * kept;
+    into[b] = count ? seen[b] : own + b * kept;
     for (i64 t = 0; t < (count ? 0 : kept); t++) into[b][t] = b;
   }
   Lanes lanes;
   for (i64 g = part.first; g < part.last; g++) {
-    Group group(data.groups.row(g), 1, data.blocks,  // one step more, to leave at the left
-                [&](i64 block) { return data.blocks.row(block)[LAST]; });
+    const Group group(data, g, 1);  // one step more, to leave at the left
     const i64 n = group.n_steps;
-    begin_forward(data, group, tables.start, ahead.before, n_states, width, beta.data, lanes);
-    filter_lanes(data.symbols, group, lanes, 1, beta.data, false, tables, tables.trans, scaling,
-                 {alpha.data, factors.data, index.data, longest + 1, kept, true}, ignore, ignore);
-    begin_backward(data, group, lanes, alpha.data + n * size, behind.before, weights, ahead.after,
-                   n_states, width, filtered.log_prob, filtered.lost, beta.data);
+    begin_forward(data, group, tables, ahead.before, beta, lanes);
+    filter_lanes(data.symbols, group, lanes, 1, beta, false, tables, tables.trans, scaling,
+                 {alpha, factors, index, longest + 1, kept, true}, ignore, ignore);
+    begin_backward(data, group, lanes, alpha + n * size, behind.before, weights, ahead.after,
+                   n_states, width, filtered, beta);
     for (i64 top = n; top > 0;) {  // the steps [bottom, top) are in rows[0 : top - bottom]
       const i64 bottom = most(top - STRETCH, 0);
-      if (top < n) std::memcpy(&rows[(top - bottom) * size], rows.data, size * sizeof(double));
+      if (top < n) std::memcpy(&rows[(top - bottom) * size], rows, size * sizeof(double));
       for (i64 t = top - 1; t >= bottom; t--) {
         double* now = &rows[(t - bottom) * size];
         const double* past = &alpha[(t + 1) * size];
-        if (!count) std::memset(gamma.data, 0, size * sizeof(double));
+        if (!count) std::memset(gamma, 0, size * sizeof(double));
         if (t < n - 1) {
           if (!smooth_step(tables, now + size, seen, into, t, &factors[t * LANES], past, sums, now))
             check_range(tables, now + size, past, now, group, filtered.lost);
@@ -198,13 +190,13 @@ void forward_backward(const Blocks& data, Part part, const Tables& tables, const
               sums.row(into[b][t])[k] += value * past[b * width + k];
             }
         }
-        if (!count) keep(gamma.data, group, t, n_states, width, out);
+        if (!count) keep(gamma, group, t, n_states, width, out);
         if (t <= group.last_wait)
           end_backward(data, group, t, n_states, width, tables.start, out.starts, behind.after,
                        now);
       }
       if (count)
-        add_outer_products(&alpha[bottom * size], rows.data, (top - bottom) * LANES, n_states,
+        add_outer_products(&alpha[bottom * size], rows, (top - bottom) * LANES, n_states,
                            out.transitions);
       top = bottom;
     }

@@ -1,10 +1,7 @@
 // The kernels that are compiled once per instruction set, in the namespace COHMM_LEVEL.
 //
 // No include guard: module.cpp includes this once per level.
-#include "arrays.hpp"
-#include "chain.hpp"
-#include "document_types.hpp"
-#include "triple_types.hpp"
+#include "arguments.hpp"
 
 namespace cohmm::COHMM_LEVEL {
 
@@ -31,11 +28,10 @@ void sparse_pass(Indices indptr, Symbols columns, Floats values, Part part, Floa
                  FloatMatrix right, MatrixOut out, RealsOut fit);
 void fill_table(Matrix values, Reals scale, FloatMatrixOut out);
 
-// sparse_times.cpp
 void sparse_times(Indices indptr, Symbols columns, Floats values, Part part, FloatMatrix right,
                   MatrixOut out);
 
-// infer_documents.cpp, predict_words.cpp, count_words.cpp, count_moves.cpp
+// infer_documents.cpp, predict_words.cpp, expected_counts.cpp
 void infer_documents(Symbols symbols, Indices offsets, Part part, const DocumentChain& chain,
                      bool halves, i64 sweeps, double tol, const Reading& out);
 void predict_words(Symbols symbols, Indices offsets, Part part, const DocumentChain& chain,
@@ -52,8 +48,7 @@ double triple_pass(const TripleRuns& runs, Part part, bool divided, Matrix left,
 
 // nearest.cpp
 void two_nearest(Matrix distance, IndicesOut labels, RealsOut least, RealsOut second);
-void move_centres(Matrix points, Reals weights, Indices labels, View<const bool, 1> changed,
-                  MatrixOut centres);
+void move_centres(Matrix points, Reals weights, Indices labels, Flags changed, MatrixOut centres);
 
 // simplex.cpp
 i64 nearest_by_squares(Matrix gram, Matrix targets, Part part, double tol, i64 max_iter,

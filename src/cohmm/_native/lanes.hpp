@@ -7,7 +7,7 @@
 //
 // A block is a stretch of one sequence, a joint the border of two blocks of the same sequence.
 #pragma once
-#include "chain.hpp"
+#include "arguments.hpp"
 #include "simd.hpp"
 
 namespace cohmm::COHMM_LEVEL {
@@ -24,21 +24,35 @@ struct Group {
   bool active[LANES];
   i64 n_steps = 0, last_wait = 0;
 
-  template <class End>
-  INLINE Group(const i64* numbers, const i64 extra_steps, IndexTableOut blocks, End end) {
+  // Blocks end at `ends`, where given.
+  INLINE Group(const Blocks& data, i64 number, i64 extra_steps = 0, Indices ends = {}) {
+    auto length = [&](int b) {
+      return (ends ? ends[block[b]] : data.blocks.row(block[b])[LAST]) - first[b];
+    };
+    const i64* numbers = data.groups.row(number);
     for (int b = 0; b < LANES; b++) {
       active[b] = numbers[b] >= 0;
       block[b] = active[b] ? numbers[b] : numbers[0];
-      first[b] = blocks.row(block[b])[FIRST];
-      n_steps = most(n_steps, end(block[b]) - first[b]);
+      first[b] = data.blocks.row(block[b])[FIRST];
+      n_steps = most(n_steps, length(b));
     }
     n_steps += extra_steps;
     for (int b = 0; b < LANES; b++) {
-      waits[b] = n_steps - (end(block[b]) - first[b]);
+      waits[b] = n_steps - length(b);
       last_wait = most(last_wait, waits[b]);
     }
   }
+
+  INLINE i64 place(int b, i64 t) const { return first[b] + t - waits[b]; }
 };
+
+// The steps of the longest group.
+INLINE i64 most_steps(const Blocks& data, Part part, i64 extra_steps, Indices ends = {}) {
+  i64 longest = 1;
+  for (i64 g = part.first; g < part.last; g++)
+    longest = most(longest, Group(data, g, extra_steps, ends).n_steps);
+  return longest;
+}
 
 // finish(lane, column, tile row) for combine(row[i], matrix[i], so far) over all i, tile by tile.
 template <class Combine, class Finish>
@@ -91,6 +105,20 @@ INLINE void look_up(Symbols symbols, const Group& group, const i64* first, int d
   }
 }
 
+// to = value(k) for all states, where there is a `to`; whether they are `same` as the previous
+// ones.
+template <class Value, class Same>
+INLINE bool hand_over(i64 n_states, double* to, double* previous, Value value, Same same) {
+  bool agrees = true;
+  for (i64 k = 0; k < n_states; k++) {
+    const double now = value(k);
+    agrees &= same(now, previous[k]);
+    previous[k] = now;
+    if (to) to[k] = now;
+  }
+  return agrees;
+}
+
 // Double the warm-ups that do not agree with shorter ones yet; whether any was.  The warm-up of
 // joint j is block j, before it or, where `backward`, after it.  One that covers more than a
 // quarter of its sequence stays as it is.
@@ -109,6 +137,24 @@ INLINE bool lengthen(IndexTableOut blocks, const Group& group, IndexTable joints
     else block[FIRST] -= size;
   }
   return again;
+}
+
+// Run pass(group, previous, agrees) over the groups of a part, and again with longer warm-ups until
+// what the lanes leave agrees with what shorter ones left, `previous`.
+template <class Pass>
+INLINE void over_groups(const Blocks& data, Part part, const Borders& borders, bool backward,
+                        i64 width, Indices ends, Pass pass) {
+  Buffer<double> previous(LANES * width);
+  bool agrees[LANES];
+  for (i64 g = part.first; g < part.last; g++) {
+    for (int b = 0; b < LANES; b++) previous[b * width] = NAN;  // nothing agrees with that
+    while (true) {
+      const Group group(data, g, 0, ends);
+      pass(group, previous.data, agrees);
+      if (!borders.warm_up || !lengthen(data.blocks, group, borders.warm_up, backward, agrees))
+        break;
+    }
+  }
 }
 
 }  // namespace

@@ -3,19 +3,15 @@
 #include <nanobind/stl/pair.h>
 
 #include <cstdlib>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 
 #include "casters.hpp"
-#include "csv_quotes.hpp"
-#include "document_words.hpp"
-#include "log_chain.hpp"
-#include "packed_rows.hpp"
-#include "pair_counts.hpp"
-#include "processor.hpp"
-#include "sampling.hpp"
-#include "tokenize.hpp"
-#include "window_cooccurrence.hpp"
+#include "plain.hpp"
+#ifdef COHMM_X86
+#include <cpuid.h>
+#endif
 
 #define COHMM_LEVEL baseline
 #include "kernels.hpp"
@@ -33,6 +29,36 @@ namespace nb = nanobind;
 using namespace cohmm;
 
 namespace {
+
+#ifdef COHMM_X86
+// Whether all of some bits are set.
+constexpr bool has_bits(unsigned value, std::initializer_list<int> bits) {
+  for (int bit : bits)
+    if (!(value >> bit & 1)) return false;
+  return true;
+}
+
+// The level of x86-64, 1 to 4, as the psABI defines them, that processor and system have;
+// asked of the processor directly, as not every compiler brings __builtin_cpu_supports.
+int processor_level() {
+  unsigned a, b, c, d, c1 = 0, b7 = 0, c_extended = 0, states = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d)) c1 = c;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) b7 = b;
+  if (__get_cpuid(0x80000001, &a, &b, &c, &d)) c_extended = c;
+  // Which registers the system keeps: of SSE and AVX bits 1 and 2, of AVX-512 bits 5 to 7.
+  if (has_bits(c1, {27})) asm("xgetbv" : "=a"(states), "=d"(d) : "c"(0));
+  // SSE3, SSSE3, CX16, SSE4.1, SSE4.2, POPCNT; LAHF
+  if (!has_bits(c1, {0, 9, 13, 19, 20, 23}) || !has_bits(c_extended, {0})) return 1;
+  // FMA, MOVBE, AVX, F16C; BMI1, AVX2, BMI2; LZCNT
+  if (!has_bits(c1, {12, 22, 28, 29}) || !has_bits(b7, {3, 5, 8}) || !has_bits(c_extended, {5}) ||
+      !has_bits(states, {1, 2}))
+    return 2;
+  // AVX-512 F, DQ, CD, BW, VL
+  return has_bits(b7, {16, 17, 28, 30, 31}) && has_bits(states, {5, 6, 7}) ? 4 : 3;
+}
+#else
+int processor_level() { return 0; }
+#endif
 
 // The level of x86-64 to use, 0 elsewhere: the processor's, or a lower one that COHMM_LEVEL asks
 // for.
@@ -59,57 +85,34 @@ int chosen_level() {
 #define BEST(kernel) baseline::kernel
 #endif
 
+// All kernels by name: those of which the best level is bound, and those that are compiled once.
+// clang-format off
+#define VECTORISED(BIND) \
+  BIND(forward) BIND(backward) BIND(forward_backward) BIND(viterbi) BIND(path_log_probs) \
+  BIND(sparse_pass) BIND(sparse_times) BIND(fill_table) BIND(triple_pass) \
+  BIND(infer_documents) BIND(predict_words) BIND(count_words) BIND(count_moves) \
+  BIND(two_nearest) BIND(move_centres) BIND(nearest_by_squares) BIND(nearest_by_divergence)
+#define PLAIN(BIND) \
+  BIND(log_forward) BIND(log_surprise) BIND(log_backward) BIND(add_log_counts) \
+  BIND(alias_tables) BIND(sample_path) BIND(draw_states) \
+  BIND(count_rows) BIND(cut_rows) BIND(fill_buckets) BIND(count_distinct) BIND(merge_equal) \
+  BIND(pack_equal) BIND(entry_keys) BIND(sum_keys) BIND(count_triples) BIND(triple_keys) \
+  BIND(window_cooccurrence) BIND(count_documents) BIND(recode) \
+  BIND(split_words) BIND(split_text) BIND(follow_quotes)
+// clang-format on
+
 }  // namespace
 
 NB_MODULE(_native, m) {
   const int level = chosen_level();
   m.attr("level") = level;
   nb::call_guard<nb::gil_scoped_release> unlocked;
-  m.def("forward", BEST(forward), unlocked);
-  m.def("backward", BEST(backward), unlocked);
-  m.def("forward_backward", BEST(forward_backward), unlocked);
-  m.def("viterbi", BEST(viterbi), unlocked);
-  m.def("path_log_probs", BEST(path_log_probs), unlocked);
-  m.def("first_impossible", first_impossible, unlocked);
-  m.def("log_forward", log_forward, unlocked);
-  m.def("log_surprise", log_surprise, unlocked);
-  m.def("log_backward", log_backward, unlocked);
-  m.def("add_log_counts", add_log_counts, unlocked);
-  m.def("alias_tables", alias_tables, unlocked);
-  m.def("sample_path", sample_path, unlocked);
-  m.def("draw_states", draw_states, unlocked);
-
-  m.def("sparse_pass", BEST(sparse_pass), unlocked);
-  m.def("fill_table", BEST(fill_table), unlocked);
-  m.def("sparse_times", BEST(sparse_times), unlocked);
-  m.def("infer_documents", BEST(infer_documents), unlocked);
-  m.def("predict_words", BEST(predict_words), unlocked);
-  m.def("count_words", BEST(count_words), unlocked);
-  m.def("count_moves", BEST(count_moves), unlocked);
-  m.def("triple_pass", BEST(triple_pass), unlocked);
-  m.def("two_nearest", BEST(two_nearest), unlocked);
-  m.def("move_centres", BEST(move_centres), unlocked);
-  m.def("nearest_by_squares", BEST(nearest_by_squares), unlocked);
-  m.def("nearest_by_divergence", BEST(nearest_by_divergence), unlocked);
-  m.def("pack_equal", pack_equal, unlocked);
-  m.def("entry_keys", entry_keys, unlocked);
-  m.def("sum_keys", sum_keys, unlocked);
-  m.def("window_cooccurrence", window_cooccurrence, unlocked);
-
+#define BIND_BEST(kernel) m.def(#kernel, BEST(kernel), unlocked);
+#define BIND_PLAIN(kernel) m.def(#kernel, kernel, unlocked);
+  VECTORISED(BIND_BEST)
+  PLAIN(BIND_PLAIN)
   m.def("count_dense", count_dense<i64>, unlocked);
   m.def("count_dense", count_dense<double>, unlocked);
-  m.def("count_rows", count_rows, unlocked);
-  m.def("cut_rows", cut_rows, unlocked);
-  m.def("fill_buckets", fill_buckets, unlocked);
   m.def("radix_sort", radix_sort<u32>, unlocked);
   m.def("radix_sort", radix_sort<u64>, unlocked);
-  m.def("count_distinct", count_distinct, unlocked);
-  m.def("merge_equal", merge_equal, unlocked);
-  m.def("count_triples", count_triples, unlocked);
-  m.def("triple_keys", triple_keys, unlocked);
-  m.def("split_words", split_words, unlocked);
-  m.def("split_text", split_text, unlocked);
-  m.def("follow_quotes", follow_quotes, unlocked);
-  m.def("count_documents", count_documents, unlocked);
-  m.def("recode", recode, unlocked);
 }

@@ -1,17 +1,10 @@
 // Points and the centres of their clusters: which is nearest, and where the centres are.
 #include "rows.hpp"
 
-namespace cohmm {
-namespace COHMM_LEVEL {
+namespace cohmm::COHMM_LEVEL {
 namespace {
 
 constexpr i64 BLOCK = 512;  // points whose best so far fit the nearest cache
-
-template <int N>
-INLINE auto labels_at(const i64* p) {
-  if constexpr (N == 1) return *p;
-  else return load<N>(p);
-}
 
 }  // namespace
 
@@ -26,16 +19,14 @@ void two_nearest(Matrix distance, IndicesOut labels, RealsOut least_, RealsOut s
       const double* row = distance.row(centre) + first;
       double *best = least_.data + first, *next_best = second.data + first;
       i64* label = labels.data + first;
-      over_columns(least(BLOCK, n - first), [&](i64 i, auto w) INLINE_LAMBDA {
-        constexpr int N = decltype(w)::value;
-        const auto here = at<N>(row + i), so_far = at<N>(best + i), other = at<N>(next_best + i);
-        const auto was = labels_at<N>(label + i), now = centre - decltype(was){};
+      over_columns(least(BLOCK, n - first), [&](auto at) INLINE_LAMBDA {
+        const auto here = at(row), so_far = at(best), other = at(next_best);
+        const auto was = at(label), now = centre - decltype(was){};
         const auto nearer = here < so_far;
         const auto farther = nearer ? so_far : here;
-        if constexpr (N == 1) label[i] = nearer ? now : was;
-        else store(label + i, nearer ? now : was);
-        put(best + i, nearer ? here : so_far);
-        put(next_best + i, farther < other ? farther : other);
+        at.set(label, nearer ? now : was);
+        at.set(best, nearer ? here : so_far);
+        at.set(next_best, farther < other ? farther : other);
       });
     }
 }
@@ -60,5 +51,4 @@ void move_centres(Matrix points, Reals weights, Indices labels, View<const bool,
       for (i64 j = 0; j < n; j++) centres.row(c)[j] /= mass[c];
 }
 
-}  // namespace COHMM_LEVEL
-}  // namespace cohmm
+}  // namespace cohmm::COHMM_LEVEL

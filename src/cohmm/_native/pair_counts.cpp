@@ -1,8 +1,9 @@
-#include "pair_counts.hpp"
-
+// What follows what, within sequences, and sums of such counts, five bytes per entry.
 #include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "plain.hpp"
 
 namespace cohmm {
 namespace {
@@ -38,6 +39,39 @@ void over_triples(Symbols symbols, Indices offsets, Part part, i64 n_symbols, Tr
     t = offsets[s + 1];
   }
 }
+
+// entry(number, row, count) for the distinct keys of a sorted bucket, whose columns are written.
+template <class Entry>
+void over_entries(View<const u32, 1> keys, i64 n_symbols, SymbolsOut out, Entry entry) {
+  i32* __restrict columns = out.data;
+  const i64 n = keys.size();
+  i64 run = 0, begin = 0, row = 0, base = 0;
+  for (i64 i = 0; i + 1 < n; i++) {  // without a branch: where runs end is chance
+    columns[run] = i32(i + 1);
+    run += keys[i] != keys[i + 1];
+  }
+  if (n > 0) columns[run] = i32(n);
+  for (i64 e = 0; e < out.size(); e++) {
+    const i64 end = columns[e], key = keys[begin];
+    for (; key >= base + n_symbols; base += n_symbols) row++;
+    columns[e] = i32(key - base);
+    entry(e, row, end - begin);
+    begin = end;
+  }
+}
+
+constexpr i64 LARGEST_BYTE = 255;
+constexpr int BYTE = 8, ROW = 40;  // bits below the column and below the row in a key
+constexpr u64 COLUMN = 0xFFFFFFFF;
+
+// Where entries go.  A byte might be a part of anything: the compiler is told that it is not.
+struct Destination {
+  const PackedEntries& out;
+  i32* __restrict columns = out.columns.data;
+  u8* __restrict small = out.small.data;
+  i64* __restrict large = out.large.data;
+  i32* __restrict widths = out.widths.data, * __restrict n_large = out.n_large.data;
+};
 
 constexpr int DIGIT = 11;  // bits: so many counts fit the nearest cache
 
@@ -117,29 +151,34 @@ void radix_sort(View<T, 1> keys, i64 lowest, View<T, 1> space) {
 template void radix_sort(View<u32, 1>, i64, View<u32, 1>);
 template void radix_sort(View<u64, 1>, i64, View<u64, 1>);
 
-i64 count_distinct(Keys keys) {
+i64 count_distinct(View<const u32, 1> keys) {
   i64 n = std::min<i64>(keys.size(), 1);
   for (i64 i = 1; i < keys.size(); i++) n += keys[i] != keys[i - 1];
   return n;
 }
 
-void merge_equal(Keys keys, i64 n_symbols, SymbolsOut columns, IndicesOut counts, IndicesOut sizes,
-                 IndicesOut totals) {
-  const i64 n = keys.size();
-  i64 run = 0, begin = 0, row = 0, base = 0;
-  for (i64 i = 0; i < n; i++) {  // without a branch: where runs end is chance
-    columns[run] = i32(i + 1);
-    run += i + 1 < n && keys[i] != keys[i + 1];
-  }
-  for (i64 r = 0; r < columns.size(); r++) {
-    const i64 end = columns[r], key = keys[begin];
-    for (; key >= base + n_symbols; base += n_symbols) row++;
+void merge_equal(View<const u32, 1> keys, i64 n_symbols, SymbolsOut columns, IndicesOut counts,
+                 IndicesOut sizes, IndicesOut totals) {
+  over_entries(keys, n_symbols, columns, [&](i64 e, i64 row, i64 count) {
     sizes[row]++;
-    columns[r] = i32(key - base);
-    counts[r] = end - begin;
-    totals[row] += end - begin;
-    begin = end;
-  }
+    counts[e] = count;
+    totals[row] += count;
+  });
+}
+
+i64 pack_equal(View<const u32, 1> keys, i64 n_symbols, const PackedEntries& out,
+               IndicesOut totals) {
+  const Destination to{out};
+  i64 n_large = 0;
+  over_entries(keys, n_symbols, out.columns, [&](i64 e, i64 row, i64 count) {
+    to.widths[row]++;
+    totals[row] += count;
+    to.small[e] = count <= LARGEST_BYTE ? u8(count) : u8(0);
+    if (count <= LARGEST_BYTE) return;
+    to.large[n_large++] = count;
+    to.n_large[row]++;
+  });
+  return n_large;
 }
 
 void count_triples(Symbols symbols, Indices offsets, Part part, i64 n_symbols, IndicesOut counts) {
@@ -150,6 +189,65 @@ i64 triple_keys(Symbols symbols, Indices offsets, Part part, i64 n_symbols, Indi
   i64 n = 0;
   over_triples(symbols, offsets, part, n_symbols, [&](i64 key) { keys[n++] = key; });
   return n;
+}
+
+std::pair<i64, i64> entry_keys(const PackedParts& parts, Symbols places, Flags kept,
+                               View<u64, 1> keys, View<u64, 1> large_keys,
+                               IndicesOut large_counts) {
+  u64* __restrict to = keys.data;
+  const i32* columns = parts.columns.data;
+  const u8* small = parts.small.data;
+  i64 n = 0, m = 0;
+  const bool same = places.size() == 0;
+  const i64 n_rows = parts.starts.shape[1] - 1;
+  for (i64 j = 0; j < parts.starts.size(); j++) {
+    const i64* starts = parts.starts.row(j);
+    for (i64 i = 0; i < n_rows; i++) {
+      if (!kept[i]) continue;
+      i64 place = parts.large_starts.row(j)[i];
+      for (i64 e = starts[i]; e < starts[i + 1]; e++) {
+        const i32 c = same ? columns[e] : places[columns[e]];
+        const u8 count = small[e];
+        if (count == 0) {
+          if (c >= 0) {
+            large_keys[m] = u64(i) << ROW | u64(c) << BYTE;
+            large_counts[m++] = parts.large[place];
+          }
+          place++;
+        }
+        to[n] = u64(i) << ROW | u64(u32(c)) << BYTE | count;
+        n += c >= 0;
+      }
+    }
+  }
+  return {n, m};
+}
+
+std::pair<i64, i64> sum_keys(View<u64, 1> keys, Indices large_counts, const PackedEntries& out) {
+  const Destination to{out};
+  const i64 size = keys.size();
+  i64 n = 0, m = 0, place = 0, total = 0;
+  for (i64 t = 0; t < size; t++) {  // nothing is decided by a branch that is chance
+    const u64 key = keys[t];
+    i64 count = i64(key & LARGEST_BYTE);
+    if (count == 0) count = large_counts[place++];
+    total += count;
+    const bool at_end = t + 1 == size;
+    const u64 next = keys[at_end ? t : t + 1];
+    const bool last = at_end | ((next ^ key) > u64(LARGEST_BYTE));
+    const bool beyond = last & (total > LARGEST_BYTE);
+    const i64 row = i64(key >> ROW);
+    to.columns[n] = i32(key >> BYTE & COLUMN);
+    to.small[n] = beyond ? u8(0) : u8(total);
+    to.widths[row] += last;
+    n += last;
+    if (beyond) {
+      to.large[m++] = total;
+      to.n_large[row]++;
+    }
+    total = last ? 0 : total;
+  }
+  return {n, m};
 }
 
 }  // namespace cohmm

@@ -3,120 +3,89 @@
 // by the filter: nothing after the word has a say.
 #include "document_chains.hpp"
 
-namespace cohmm {
-namespace COHMM_LEVEL {
+namespace cohmm::COHMM_LEVEL {
 namespace {
 
 struct StickyFilter {
-  const double *prior, again;
-  const i64 n;
-  Buffer<double> drawn, now;
+  const DocumentChain& chain;
+  const i64 n = chain.prior.size();
+  Buffer<double> drawn{n}, now{n};
   double mass = 0.0, draws = 1.0;  // drawn.sum(), and the probability that a topic is drawn
 
-  explicit StickyFilter(const DocumentChain& chain)
-      : prior(chain.prior.data),
-        again(chain.switch_rate),
-        n(chain.prior.size()),
-        drawn(n),
-        now(n) {}
-
   void begin() {
-    for (i64 k = 0; k < n; k++) drawn[k] = prior[k], now[k] = 0.0;
-    mass = total_of(prior, n);
+    for (i64 k = 0; k < n; k++) drawn[k] = chain.prior[k], now[k] = 0.0;
+    mass = total_of(chain.prior.data, n);
     draws = 1.0;
   }
 
   // P(next word), whose emissions are in `row`.
   double next(const double* row) {
     const double stays = 1.0 - draws, share = draws / mass;
-    const double z = sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-      constexpr int N = decltype(w)::value;
-      const auto x = at<N>(row + k) * (stays * at<N>(now.data + k) + share * at<N>(drawn.data + k));
-      put(now.data + k, x);
+    const double z = sum_columns(n, [&](auto at) INLINE_LAMBDA {
+      const auto x = at(row) * (stays * at(now) + share * at(drawn));
+      at.set(now, x);
       return x;
     });
     const double inverse = 1.0 / z, gain = share * inverse;
-    mass = sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-      constexpr int N = decltype(w)::value;
-      const auto before = at<N>(drawn.data + k), x = before + before * at<N>(row + k) * gain;
-      put(now.data + k, at<N>(now.data + k) * inverse);
-      put(drawn.data + k, x);
+    mass = sum_columns(n, [&](auto at) INLINE_LAMBDA {
+      const auto before = at(drawn), x = before + before * at(row) * gain;
+      at.set(now, at(now) * inverse);
+      at.set(drawn, x);
       return x;
     });
-    draws = again;
+    draws = chain.switch_rate;
     return z;
   }
 };
 
 struct FullFilter {
-  const double* prior;
-  const Matrix rows;
-  const i64 n;
-  Buffer<double> counts, totals, now, shares;
+  const DocumentChain& chain;
+  const i64 n = chain.prior.size();
+  Buffer<double> counts{n * n}, totals{n}, now{n}, shares{n};
   bool first = true;
-
-  explicit FullFilter(const DocumentChain& chain)
-      : prior(chain.prior.data),
-        rows(chain.rows),
-        n(chain.prior.size()),
-        counts(n * n),
-        totals(n),
-        now(n),
-        shares(n) {}
 
   void begin() {
     for (i64 i = 0; i < n; i++) {
-      totals[i] = total_of(rows.row(i), n);
-      for (i64 k = 0; k < n; k++) counts[i * n + k] = rows.row(i)[k];
+      totals[i] = total_of(chain.rows.row(i), n);
+      for (i64 k = 0; k < n; k++) counts[i * n + k] = chain.rows.row(i)[k];
     }
     first = true;
   }
 
   double next(const double* row) {
-    if (first) mean_of(prior, now.data, n);
+    if (first) mean_of(chain.prior.data, now, n);
     else {
       for (i64 i = 0; i < n; i++) shares[i] = now[i] / totals[i];
-      row_times(shares.data, counts.data, n, n, now.data);
+      row_times(shares, counts, n, n, now);
     }
-    const double z = sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-      const auto x = at<w.value>(now.data + k) * at<w.value>(row + k);
-      put(now.data + k, x);
-      return x;
-    });
-    const double inverse = 1.0 / z;
+    const double z = multiply(now, row, now, n), inverse = 1.0 / z;
     for (i64 i = 0; i < (first ? 0 : n); i++) {
-      double *count = counts.data + i * n, share = shares[i] * inverse;
-      totals[i] = sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-        constexpr int N = decltype(w)::value;
-        const auto before = at<N>(count + k), x = before + share * before * at<N>(row + k);
-        put(count + k, x);
+      double *count = counts + i * n, share = shares[i] * inverse;
+      totals[i] = sum_columns(n, [&](auto at) INLINE_LAMBDA {
+        const auto before = at(count), x = before + share * before * at(row);
+        at.set(count, x);
         return x;
       });
     }
-    scale(now.data, inverse, n);
+    scale(now, inverse, n);
     first = false;
     return z;
   }
 };
 
-template <class Filter>
-void predict(Symbols symbols, Indices offsets, Part part, const DocumentChain& chain,
-             RealsOut logs) {
-  Filter filter(chain);
-  for (i64 d = part.first; d < part.last; d++) {
-    filter.begin();
-    for (i64 t = offsets[d]; t < offsets[d + 1]; t++)
-      logs[t] = std::log(filter.next(chain.emission.row(symbols[t])));
-  }
-}
-
 }  // namespace
 
 void predict_words(Symbols symbols, Indices offsets, Part part, const DocumentChain& chain,
                    RealsOut logs) {
-  if (chain.rows) predict<FullFilter>(symbols, offsets, part, chain, logs);
-  else predict<StickyFilter>(symbols, offsets, part, chain, logs);
+  auto predict = [&](auto&& filter) {
+    for (i64 d = part.first; d < part.last; d++) {
+      filter.begin();
+      for (i64 t = offsets[d]; t < offsets[d + 1]; t++)
+        logs[t] = std::log(filter.next(chain.emission.row(symbols[t])));
+    }
+  };
+  if (chain.rows) predict(FullFilter{chain});
+  else predict(StickyFilter{chain});
 }
 
-}  // namespace COHMM_LEVEL
-}  // namespace cohmm
+}  // namespace cohmm::COHMM_LEVEL

@@ -6,41 +6,49 @@
 #pragma once
 #include "simd.hpp"
 
-namespace cohmm {
-namespace COHMM_LEVEL {
+namespace cohmm::COHMM_LEVEL {
 namespace {
 
+// Columns k to k + N of any row: a vector, or a single number.
 template <int N>
-INLINE auto at(const double* p) {
-  if constexpr (N == 1) return *p;
-  else return load<N>(p);
-}
-template <class V>
-INLINE void put(double* p, V v) {
-  if constexpr (sizeof(V) == sizeof(double)) *p = v;
-  else store(p, v);
-}
+struct Columns {
+  i64 k;
+  template <class T>
+  static INLINE auto get(const T* p) {
+    if constexpr (N == 1) return *p;
+    else return load<N>(p);
+  }
+  template <class T, class V>
+  static INLINE void put(T* p, V v) {
+    if constexpr (N == 1) *p = v;
+    else store(p, v);
+  }
+  INLINE auto operator()(const double* row) const { return get(row + k); }
+  INLINE auto operator()(const i64* row) const { return get(row + k); }
+  INLINE void set(double* row, auto v) const { put(row + k, v); }
+  INLINE void set(i64* row, auto v) const { put(row + k, v); }
+};
 
-// f(k, Width<N>) for columns k to k + N, until n.
+// f(columns) until n.
 template <class F>
 INLINE void over_columns(i64 n, F f) {
   i64 k = 0;
-  for (; k + L <= n; k += L) f(k, Width<L>{});
-  for (; k < n; k++) f(k, Width<1>{});
+  for (; k + L <= n; k += L) f(Columns<L>{k});
+  for (; k < n; k++) f(Columns<1>{k});
 }
 
-// The sum of f(k, Width<N>) over all columns, in eight parts.
+// The sum of f(columns) over all of n, in eight parts.
 template <class F>
 INLINE double sum_columns(i64 n, F f) {
   constexpr int U = 8 / L;
   Vec<double, L> sum[U] = {};
   i64 k = 0;
-  for (; k + 8 <= n; k += 8) UNROLL for (int u = 0; u < U; u++) sum[u] += f(k + u * L, Width<L>{});
-  UNROLL for (int u = 0; u < U - 1; u++) if (k + L <= n) sum[u] += f(k, Width<L>{}), k += L;
+  for (; k + 8 <= n; k += 8) UNROLL for (int u = 0; u < U; u++) sum[u] += f(Columns<L>{k + u * L});
+  UNROLL for (int u = 0; u < U - 1; u++) if (k + L <= n) sum[u] += f(Columns<L>{k}), k += L;
   UNROLL for (int half = U / 2; half > 0; half /= 2) UNROLL for (int u = 0; u < half; u++) sum[u] +=
       sum[u + half];
   double total = over_elements(sum[0], Sum{});
-  for (; k < n; k++) total += f(k, Width<1>{});
+  for (; k < n; k++) total += f(Columns<1>{k});
   return total;
 }
 
@@ -57,13 +65,13 @@ INLINE Two<double> two_sums(i64 n, F f) {
   Vec<double, L> a{}, b{};
   i64 k = 0;
   for (; k + L <= n; k += L) {
-    const auto term = f(k, Width<L>{});
+    const auto term = f(Columns<L>{k});
     a += term.a;
     b += term.b;
   }
   Two<double> total{over_elements(a, Sum{}), over_elements(b, Sum{})};
   for (; k < n; k++) {
-    const auto term = f(k, Width<1>{});
+    const auto term = f(Columns<1>{k});
     total.a += term.a;
     total.b += term.b;
   }
@@ -79,25 +87,31 @@ INLINE V at_least(V x, double floor) {
 
 // x.sum()
 INLINE double total_of(const double* x, i64 n) {
-  return sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA { return at<w.value>(x + k); });
+  return sum_columns(n, [&](auto at) INLINE_LAMBDA { return at(x); });
 }
 
 // x @ y
 INLINE double dot(const double* x, const double* y, i64 n) {
-  return sum_columns(
-      n, [&](i64 k, auto w) INLINE_LAMBDA { return at<w.value>(x + k) * at<w.value>(y + k); });
+  return sum_columns(n, [&](auto at) INLINE_LAMBDA { return at(x) * at(y); });
+}
+
+// out = x * y, which are summed
+INLINE double multiply(const double* x, const double* y, double* out, i64 n) {
+  return sum_columns(n, [&](auto at) INLINE_LAMBDA {
+    const auto product = at(x) * at(y);
+    at.set(out, product);
+    return product;
+  });
 }
 
 // x *= factor
 INLINE void scale(double* x, double factor, i64 n) {
-  over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA { put(x + k, at<w.value>(x + k) * factor); });
+  over_columns(n, [&](auto at) INLINE_LAMBDA { at.set(x, at(x) * factor); });
 }
 
 // y += factor * x
 INLINE void add_times(double factor, const double* x, double* y, i64 n) {
-  over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-    put(y + k, at<w.value>(y + k) + factor * at<w.value>(x + k));
-  });
+  over_columns(n, [&](auto at) INLINE_LAMBDA { at.set(y, at(y) + factor * at(x)); });
 }
 
 // out = sum_i x[i] row(i), m rows of n columns, in panels of columns whose sums stay in registers.
@@ -128,5 +142,4 @@ INLINE void row_times(const double* x, const double* table, i64 m, i64 n, double
 }
 
 }  // namespace
-}  // namespace COHMM_LEVEL
-}  // namespace cohmm
+}  // namespace cohmm::COHMM_LEVEL

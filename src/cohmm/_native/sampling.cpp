@@ -1,6 +1,7 @@
-#include "sampling.hpp"
-
+// Draws from chains.
 #include <vector>
+
+#include "plain.hpp"
 
 namespace cohmm {
 namespace {

@@ -19,8 +19,7 @@
 #define UNROLL _Pragma("GCC unroll 32")
 #define INLINE_LAMBDA __attribute__((always_inline))
 
-namespace cohmm {
-namespace COHMM_LEVEL {
+namespace cohmm::COHMM_LEVEL {
 namespace {
 
 constexpr double INF = std::numeric_limits<double>::infinity();
@@ -180,37 +179,27 @@ struct Width {
   static constexpr int value = W;
 };
 
+// body(Width<n>), where n is one of N.
+template <int... N, class F>
+INLINE void with_width(i64 n, F body) {
+  (void)((n == N && (body(Width<N>{}), true)) || ...);
+}
+
+INLINE i64 least(i64 a, i64 b) { return a < b ? a : b; }
+INLINE i64 most(i64 a, i64 b) { return a > b ? a : b; }
+
 // body(first column, Width<columns>) for tiles that cover n columns, rounded up to four.
 template <class F>
 INLINE void over_tiles(i64 n, F body) {
   n = (n + 3) & -4;
-  i64 c = 0;
-  while (c < n) {
-    i64 rest = n - c, w = rest < WIDEST ? rest : WIDEST;
-    if constexpr (L == 8) {  // two middling tiles rather than a wide and a narrow one
-      if (rest == 28 || rest == 32 || rest == 40) w = 20;
-    }
-    switch (w) {
-      case 4:
-        body(c, Width<4>{});
-        break;
-      case 8:
-        if constexpr (WIDEST >= 8) body(c, Width<8>{});
-        break;
-      case 12:
-        if constexpr (WIDEST >= 12) body(c, Width<12>{});
-        break;
-      case 16:
-        if constexpr (WIDEST >= 16) body(c, Width<16>{});
-        break;
-      case 20:
-        if constexpr (WIDEST >= 20) body(c, Width<20>{});
-        break;
-      default:
-        if constexpr (WIDEST >= 24) body(c, Width<24>{});
-        break;
-    }
-    c += w;
+  for (i64 c = 0, w; c < n; c += w) {
+    const i64 rest = n - c;
+    w = least(rest, WIDEST);
+    // Two middling tiles rather than a wide and a narrow one.
+    if (L == 8 && (rest == 28 || rest == 32 || rest == 40)) w = 20;
+    with_width<4, 8, 12, 16, 20, 24>(w, [&](auto width) INLINE_LAMBDA {
+      if constexpr (decltype(width)::value <= WIDEST) body(c, width);
+    });
   }
 }
 
@@ -224,12 +213,8 @@ struct Buffer {
   ~Buffer() { ::operator delete[](data, std::align_val_t{64}); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  INLINE T& operator[](i64 i) { return data[i]; }
+  INLINE operator T*() const { return data; }
 };
 
-INLINE i64 least(i64 a, i64 b) { return a < b ? a : b; }
-INLINE i64 most(i64 a, i64 b) { return a > b ? a : b; }
-
 }  // namespace
-}  // namespace COHMM_LEVEL
-}  // namespace cohmm
+}  // namespace cohmm::COHMM_LEVEL

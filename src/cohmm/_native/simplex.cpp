@@ -18,8 +18,7 @@
 // c B is near zero: on news, a third of the words had not converged after 500 steps.
 #include "rows.hpp"
 
-namespace cohmm {
-namespace COHMM_LEVEL {
+namespace cohmm::COHMM_LEVEL {
 namespace {
 
 constexpr double FLOOR = 1e-100;  // its square does not underflow
@@ -34,8 +33,8 @@ INLINE void project(double* point, i64 n) {
   double count = double(n), total = total_of(point, n), shift;
   while (true) {
     shift = (total - 1.0) / count;
-    const auto above = two_sums(n, [&](i64 k, auto w) INLINE_LAMBDA {
-      const auto x = at<w.value>(point + k), zero = x - x, one = zero + 1.0;
+    const auto above = two_sums(n, [&](auto at) INLINE_LAMBDA {
+      const auto x = at(point), zero = x - x, one = zero + 1.0;
       const auto over = x > shift;
       return Two{over ? x : zero, over ? one : zero};
     });
@@ -43,9 +42,7 @@ INLINE void project(double* point, i64 n) {
     count = above.b;
     total = above.a;
   }
-  over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-    put(point + k, at_least(at<w.value>(point + k) - shift, 0.0));
-  });
+  over_columns(n, [&](auto at) INLINE_LAMBDA { at.set(point, at_least(at(point) - shift, 0.0)); });
 }
 
 // c . g - min g
@@ -57,9 +54,8 @@ INLINE double gap_at(const double* c, const double* gradient, i64 n) {
 
 // x = max(x + share * way, 0)
 INLINE void advance(double* x, double share, const double* way, i64 n) {
-  over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-    put(x + k, at_least(at<w.value>(x + k) + share * at<w.value>(way + k), 0.0));
-  });
+  over_columns(n,
+               [&](auto at) INLINE_LAMBDA { at.set(x, at_least(at(x) + share * at(way), 0.0)); });
 }
 
 // Move c to the least c G c' - 2 b c on the simplex, G symmetric; returns whether it converged.
@@ -67,25 +63,22 @@ bool descend(const double* gram, const double* target, i64 n, double tol, i64 ma
              double* work) {
   double *gradient = work, *way = work + n, *bend = work + 2 * n;
   row_times(c, gram, n, n, gradient);
-  over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-    put(gradient + k, 2.0 * (at<w.value>(gradient + k) - at<w.value>(target + k)));
-  });
+  over_columns(n,
+               [&](auto at) INLINE_LAMBDA { at.set(gradient, 2.0 * (at(gradient) - at(target))); });
   double step = 0.5;
   for (i64 iteration = 0; iteration < max_iter; iteration++) {
     if (gap_at(c, gradient, n) <= tol) return true;
-    over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-      put(way + k, at<w.value>(c + k) - step * at<w.value>(gradient + k));
-    });
+    over_columns(n, [&](auto at) INLINE_LAMBDA { at.set(way, at(c) - step * at(gradient)); });
     project(way, n);
-    const double slope = sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-      const auto x = at<w.value>(way + k) - at<w.value>(c + k);
-      put(way + k, x);
-      return x * at<w.value>(gradient + k);
+    const double slope = sum_columns(n, [&](auto at) INLINE_LAMBDA {
+      const auto x = at(way) - at(c);
+      at.set(way, x);
+      return x * at(gradient);
     });
     row_times(way, gram, n, n, bend);
-    const auto [half, square] = two_sums(n, [&](i64 k, auto w) INLINE_LAMBDA {
-      const auto x = at<w.value>(way + k);
-      return Two{x * at<w.value>(bend + k), x * x};
+    const auto [half, square] = two_sums(n, [&](auto at) INLINE_LAMBDA {
+      const auto x = at(way);
+      return Two{x * at(bend), x * x};
     });
     const double curvature = 2.0 * half;
     if (slope >= 0.0 || curvature <= 0.0) return true;  // what is left to gain is below rounding
@@ -114,19 +107,17 @@ struct Target {
 
   // gradient = -(q / p) @ rows
   void gradient_at(const double* p, double* ratios, double* gradient) const {
-    over_columns(size, [&](i64 v, auto w) INLINE_LAMBDA {
-      put(ratios + v, -at<w.value>(q + v) / at_least(at<w.value>(p + v), FLOOR));
-    });
+    over_columns(size,
+                 [&](auto at) INLINE_LAMBDA { at.set(ratios, -at(q) / at_least(at(p), FLOOR)); });
     weighted_rows(
         ratios, [&](i64 v) INLINE_LAMBDA { return row(v); }, size, table.shape[1], gradient);
   }
 
   // Slope and curvature of -sum q log(p + share * rise) in share.
   Two<double> slope_at(const double* p, const double* rise, double share) const {
-    const auto sums = two_sums(size, [&](i64 v, auto w) INLINE_LAMBDA {
-      constexpr int N = decltype(w)::value;
-      const auto r = at<N>(rise + v);
-      const auto ratio = r / at_least(at<N>(p + v) + share * r, FLOOR), term = at<N>(q + v) * ratio;
+    const auto sums = two_sums(size, [&](auto at) INLINE_LAMBDA {
+      const auto r = at(rise);
+      const auto ratio = r / at_least(at(p) + share * r, FLOOR), term = at(q) * ratio;
       return Two{term, term * ratio};
     });
     return {-sums.a, sums.b};
@@ -167,23 +158,16 @@ struct Target {
 
 // Space for one target after the other.
 struct Room {
-  Buffer<double> gradient, way, pull, hessian, work, p, rise, ratios;
-  Room(i64 n, i64 longest)
-      : gradient(n),
-        way(n),
-        pull(n),
-        hessian(n * n),
-        work(3 * n),
-        p(longest),
-        rise(longest),
-        ratios(longest) {}
+  i64 n, longest;
+  Buffer<double> gradient{n}, way{n}, pull{n}, hessian{n * n}, work{3 * n};
+  Buffer<double> p{longest}, rise{longest}, ratios{longest};
 };
 
 // c <- -c g, scaled to one, which is a step of EM.
 INLINE void em_step(const double* gradient, double* c, i64 n) {
-  const double total = sum_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-    const auto x = -at<w.value>(c + k) * at<w.value>(gradient + k);
-    put(c + k, x);
+  const double total = sum_columns(n, [&](auto at) INLINE_LAMBDA {
+    const auto x = -at(c) * at(gradient);
+    at.set(c, x);
     return x;
   });
   for (i64 k = 0; k < n; k++) c[k] /= total;
@@ -191,25 +175,25 @@ INLINE void em_step(const double* gradient, double* c, i64 n) {
 
 bool least_divergence(const Target& target, double tol, i64 max_iter, double* c, Room& room) {
   const i64 n = target.table.shape[1];
-  double *p = room.p.data, *way = room.way.data, *gradient = room.gradient.data;
+  double *p = room.p, *way = room.way, *gradient = room.gradient;
   for (i64 k = 0; k < n; k++) c[k] = 1.0 / double(n);
   for (i64 t = 0; t < max_iter; t++) {
     if (t <= EM_STEPS) target.mix(c, p);
-    target.gradient_at(p, room.ratios.data, gradient);
+    target.gradient_at(p, room.ratios, gradient);
     const double gap = gap_at(c, gradient, n);
     if (gap <= tol) return true;
     if (t < EM_STEPS) {
       em_step(gradient, c, n);
       continue;
     }
-    const double scale = target.curvature_at(p, room.hessian.data);
+    const double scale = target.curvature_at(p, room.hessian);
     for (i64 k = 0; k < n; k++) way[k] = c[k], room.pull[k] = -gradient[k] / scale;
-    descend(room.hessian.data, room.pull.data, n, 0.01 * gap / scale, INNER, way, room.work.data);
+    descend(room.hessian, room.pull, n, 0.01 * gap / scale, INNER, way, room.work);
     for (i64 k = 0; k < n; k++) way[k] -= c[k];
     if (dot(way, gradient, n) >= 0.0) return true;  // what is left to gain is below rounding
-    target.mix(way, room.rise.data);
-    const double share = target.best_share(p, room.rise.data);
-    advance(p, share, room.rise.data, target.size);
+    target.mix(way, room.rise);
+    const double share = target.best_share(p, room.rise);
+    advance(p, share, room.rise, target.size);
     advance(c, share, way, n);
   }
   return false;
@@ -228,7 +212,7 @@ i64 nearest_by_squares(Matrix gram, Matrix targets, Part part, double tol, i64 m
   for (i64 i = part.first; i < part.last; i++) {
     double* c = out.row(i);
     for (i64 k = 0; k < n; k++) c[k] = 1.0 / double(n);
-    failed += !descend(gram.data, targets.row(i), n, tol, max_iter, c, work.data);
+    failed += !descend(gram.data, targets.row(i), n, tol, max_iter, c, work);
   }
   return failed;
 }
@@ -238,7 +222,7 @@ i64 nearest_by_divergence(Matrix table, Indices indptr, Symbols indices, Reals v
                           double tol, i64 max_iter, MatrixOut out) {
   i64 longest = 0, failed = 0;
   for (i64 i = part.first; i < part.last; i++) longest = most(longest, indptr[i + 1] - indptr[i]);
-  Room room(table.shape[1], longest);
+  Room room{table.shape[1], longest};
   for (i64 i = part.first; i < part.last; i++) {
     const i64 first = indptr[i], size = indptr[i + 1] - first;
     const Target target{table, indices.data + first, values.data + first, size};
@@ -247,5 +231,4 @@ i64 nearest_by_divergence(Matrix table, Indices indptr, Symbols indices, Reals v
   return failed;
 }
 
-}  // namespace COHMM_LEVEL
-}  // namespace cohmm
+}  // namespace cohmm::COHMM_LEVEL

@@ -6,10 +6,9 @@
 // float32, sums of those float64.  NumPy, dense:
 //
 //     law = left @ right.T;  out = (V / law) @ right;  fit = (V * log(law)).sum(1)
-#include "table_rows.hpp"
+#include "sparse_rows.hpp"
 
-namespace cohmm {
-namespace COHMM_LEVEL {
+namespace cohmm::COHMM_LEVEL {
 namespace {
 
 constexpr i64 NARROW = L == 8 ? 128 : 112;  // columns: of more, sums and rows do not stay near
@@ -148,35 +147,29 @@ void sparse_pass(Indices indptr, Symbols columns, Floats values, Part part, Floa
                  FloatMatrix right, MatrixOut out, RealsOut fit) {
   const i64 width = right.shape[1], end = columns.size() - 1;
   for (i64 r = part.first; r < part.last; r++) fit[r] = 0.0;
-  auto narrow = [&](auto n) {
+  auto pass = [&](auto stretch) INLINE_LAMBDA {
     over_stretches(indptr, part, width, out, [&](i64 r, i64 first, i64 size, float* sums) {
-      fit[r] += dots_and_sum<decltype(n)::value>(left.row(r), right, columns.data + first,
-                                                 values.data + first, size, end - first, sums);
+      fit[r] += stretch(left.row(r), right, columns.data + first, values.data + first, size,
+                        end - first, sums);
     });
   };
-  switch (width <= NARROW ? width / 16 : 0) {
-    case 1:
-      return narrow(Width<16 / LF>{});
-    case 2:
-      return narrow(Width<32 / LF>{});
-    case 3:
-      return narrow(Width<48 / LF>{});
-    case 4:
-      return narrow(Width<64 / LF>{});
-    case 5:
-      return narrow(Width<80 / LF>{});
-    case 6:
-      return narrow(Width<96 / LF>{});
-    case 7:
-      return narrow(Width<112 / LF>{});
-    case 8:
-      return narrow(Width<128 / LF>{});
-  }
-  over_stretches(indptr, part, width, out, [&](i64 r, i64 first, i64 size, float* sums) {
-    fit[r] += dots_then_sum(left.row(r), right, columns.data + first, values.data + first, size,
-                            end - first, sums);
+  if (width > NARROW)
+    return pass([](auto... arguments) INLINE_LAMBDA { return dots_then_sum(arguments...); });
+  with_width<16, 32, 48, 64, 80, 96, 112, 128>(width, [&](auto w) {
+    constexpr int N = decltype(w)::value / LF;
+    pass([](auto... arguments) INLINE_LAMBDA { return dots_and_sum<N>(arguments...); });
   });
 }
 
-}  // namespace COHMM_LEVEL
-}  // namespace cohmm
+// out[rows] = matrix[rows] @ right: rows of the matrix are read once for all columns.
+void sparse_times(Indices indptr, Symbols columns, Floats values, Part part, FloatMatrix right,
+                  MatrixOut out) {
+  const i64 end = columns.size() - 1;
+  const float* at[STRETCH + AHEAD];
+  over_stretches(indptr, part, right.shape[1], out, [&](i64, i64 first, i64 n, float* sums) {
+    rows_at(right, columns.data + first, n, end - first, at);
+    weighted_sum(values.data + first, at, n, right.shape[1], sums);
+  });
+}
+
+}  // namespace cohmm::COHMM_LEVEL

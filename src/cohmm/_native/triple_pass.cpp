@@ -12,20 +12,17 @@
 //
 //     W = T / einsum("ak,bk,ck", left, centre, right) if divided else T
 //     before = einsum("abc,bk,ck->ak", W, centre, right), and so on
+#include "arguments.hpp"
 #include "rows.hpp"
-#include "triple_types.hpp"
 
-namespace cohmm {
-namespace COHMM_LEVEL {
+namespace cohmm::COHMM_LEVEL {
 namespace {
 
 constexpr double NOTHING = 1e-300;  // a triple that neither occurs nor is expected has the ratio 0
 
 // y += x * z
 INLINE void add_product(const double* x, const double* z, double* y, i64 n) {
-  over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-    put(y + k, at<w.value>(y + k) + at<w.value>(x + k) * at<w.value>(z + k));
-  });
+  over_columns(n, [&](auto at) INLINE_LAMBDA { at.set(y, at(y) + at(x) * at(z)); });
 }
 
 }  // namespace
@@ -37,30 +34,25 @@ double triple_pass(const TripleRuns& runs, Part part, bool divided, Matrix left,
   double log_fit = 0.0;
   for (i64 r = part.first; r < part.last; r++) {
     const i64 a = runs.before[r], b = runs.middle[r];
-    over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-      put(both.data + k, at<w.value>(left.row(a) + k) * at<w.value>(centre.row(b) + k));
-    });
+    const double *first = left.row(a), *second = centre.row(b);
+    over_columns(n, [&](auto at) INLINE_LAMBDA { at.set(both, at(first) * at(second)); });
     for (i64 k = 0; k < n; k++) sum[k] = 0.0;
     for (i64 i = runs.borders[r]; i < runs.borders[r + 1]; i++) {
       const i64 c = runs.after[i];
       const double* third = right.row(c);
       double weight = runs.probability[i], *after = out.after.row(c);
       if (divided) {
-        const double p = at_least(dot(both.data, third, n), NOTHING);
+        const double p = at_least(dot(both, third, n), NOTHING);
         log_fit += weight * std::log(p);
         weight /= p;
       }
-      over_columns(n, [&](i64 k, auto w) INLINE_LAMBDA {
-        constexpr int N = decltype(w)::value;
-        put(sum.data + k, at<N>(sum.data + k) + weight * at<N>(third + k));
-        put(after + k, at<N>(after + k) + weight * at<N>(both.data + k));
-      });
+      add_times(weight, third, sum, n);
+      add_times(weight, both, after, n);
     }
-    add_product(centre.row(b), sum.data, out.before.row(a), n);
-    add_product(left.row(a), sum.data, out.middle.row(b), n);
+    add_product(second, sum, out.before.row(a), n);
+    add_product(first, sum, out.middle.row(b), n);
   }
   return log_fit;
 }
 
-}  // namespace COHMM_LEVEL
-}  // namespace cohmm
+}  // namespace cohmm::COHMM_LEVEL

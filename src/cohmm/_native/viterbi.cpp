@@ -126,22 +126,21 @@ inline i64 first_lost(const double* rows, i64 ring, i64 size, i64 n_states, i64 
 
 // Hand over the scores at the joints, less their maximum.
 INLINE void leave(const Blocks& data, const Group& group, const double* rows, i64 ring,
-                  i64 n_states, i64 width, const Borders& borders, double* previous, bool* agrees) {
+                  Matrix trans, const Borders& borders, double* previous, bool* agrees) {
+  const i64 n_states = trans.shape[0], width = trans.shape[1];
   for (int b = 0; b < LANES; b++) {
     const i64* block = data.blocks.row(group.block[b]);
     if (block[RIGHT] < 0) continue;
     const i64 step = (group.waits[b] + block[LAST] - group.first[b]) % ring;
     const double* row = rows + (step * LANES + b) * width;
     double top = -INF;
-    agrees[b] = true;
     for (i64 k = 0; k < n_states; k++) top = row[k] > top ? row[k] : top;
-    for (i64 k = 0; k < n_states; k++) {
-      const double value = row[k] - top;
-      double& before = previous[b * width + k];
-      borders.after.row(block[RIGHT])[k] = value;
-      agrees[b] &= value == before || std::fabs(value - before) <= borders.tolerance;
-      before = value;
-    }
+    agrees[b] = hand_over(
+        n_states, borders.after.row(block[RIGHT]), previous + b * width,
+        [&](i64 k) { return row[k] - top; },
+        [&](double now, double before) {
+          return now == before || std::fabs(now - before) <= borders.tolerance;
+        });
   }
 }
 
@@ -152,75 +151,65 @@ void viterbi(const Blocks& data, Part part, const Tables& logs, const Borders& b
   const i64 n_states = logs.trans.shape[0], width = logs.trans.shape[1], size = LANES * width;
   const i64 missing = logs.emit.shape[0] - 1;
   const bool tracing = bool(out.states);
-  // Warm-ups change their blocks, and end where these end.
-  auto end = [&](i64 block) { return tracing ? out.ends[block] : data.blocks.row(block)[LAST]; };
-  i64 longest = 1;
-  for (i64 g = part.first; g < (tracing ? part.last : part.first); g++)
-    longest = most(longest, Group(data.groups.row(g), 0, data.blocks, end).n_steps);
-  const i64 ring = longest + 1, kept = ring + CHUNK;
-  Buffer<double> rows(ring * size, -INF), previous(size);
+  const i64 ring = (tracing ? most_steps(data, part, 0, out.ends) : 1) + 1, kept = ring + CHUNK;
+  Buffer<double> rows(ring * size, -INF);
   Buffer<i32> index(LANES * kept, i32(missing)), path(tracing ? kept * LANES : 1);
   Buffer<bool> lowered(ring + 1);
   volatile double unknown_one = 1.0;  // see `sum` in simd.hpp
   const double one = unknown_one;
   i32 *table[LANES], *seen[LANES];
   double tops[LANES];
-  bool agrees[LANES];
-  for (int b = 0; b < LANES; b++) table[b] = index.data + b * kept;
-  for (i64 g = part.first; g < part.last; g++) {
-    for (int b = 0; b < LANES; b++) previous[b * width] = 1.0;  // nothing agrees with that
-    while (true) {
-      Group group(data.groups.row(g), 0, data.blocks, end);
-      for (int b = 0; b < LANES; b++) {
-        if (out.lost) out.lost[group.block[b]] = POSSIBLE;
-        for (i64 k = 0; k < n_states; k++) rows[b * width + k] = 0.0;
-      }
-      i64 here = 0;
-      for (i64 t = 0; t < group.n_steps; t++) {
-        const i64 at = t % CHUNK;
-        if (at == 0) {
-          for (int b = 0; b < LANES; b++) seen[b] = table[b] + (tracing ? t : 0);
-          look_up(data.symbols, group, group.first, 1, t, least(t + CHUNK, group.n_steps), missing,
-                  seen);
-        }
-        double* now = &rows[here * size];
-        here = here + 1 == ring ? 0 : here + 1;
-        double* after = &rows[here * size];
-        const bool entering = t <= group.last_wait;
-        for (int b = 0; b < (entering ? LANES : 0); b++) {
-          const i64 left = data.blocks.row(group.block[b])[LEFT];
-          if (t == group.waits[b] && left >= 0)
-            std::memcpy(now + b * width, borders.before.row(left), n_states * sizeof(double));
-        }
-        score_step(logs, now, seen, at, one, after);
-        lowered[here] = false;
-        if (!(entering || at % SCALE_EVERY == SCALE_EVERY - 1 || t + 1 == group.n_steps)) continue;
-        for (int b = 0; b < (entering ? LANES : 0); b++) {
-          const i64 left = data.blocks.row(group.block[b])[LEFT];
-          if (t == group.waits[b] && left < 0)
-            for (i64 k = 0; k < n_states; k++)
-              after[b * width + k] =
-                  logs.emit.row(seen[b][at])[k] + (left == SEQUENCE_END ? logs.start[k] : 0.0);
-        }
-        over_states(after, width, Max{}, -INF, tops);
-        bool low = false;
-        for (int b = 0; b < LANES; b++) {
-          low |= tops[b] < LOW_SCORE || (entering && t == group.waits[b]);
-          if (tops[b] != -INF || !out.lost || out.lost[group.block[b]] >= 0) continue;
-          const i64 step =
-              first_lost(rows.data + b * width, ring, size, n_states, group.waits[b], t);
-          out.lost[group.block[b]] = group.first[b] + step - group.waits[b];
-        }
-        if (low) {
-          lower(after, n_states, width, tops);
-          lowered[here] = true;
-        }
-      }
-      leave(data, group, rows.data, ring, n_states, width, borders, previous.data, agrees);
-      if (tracing) trace(logs, data, group, out, rows.data, lowered.data, table, path.data);
-      if (!borders.warm_up || !lengthen(data.blocks, group, borders.warm_up, false, agrees)) break;
+  for (int b = 0; b < LANES; b++) table[b] = index + b * kept;
+  auto pass = [&](const Group& group, double* previous, bool* agrees) {
+    for (int b = 0; b < LANES; b++) {
+      if (out.lost) out.lost[group.block[b]] = POSSIBLE;
+      for (i64 k = 0; k < n_states; k++) rows[b * width + k] = 0.0;
     }
-  }
+    i64 here = 0;
+    for (i64 t = 0; t < group.n_steps; t++) {
+      const i64 at = t % CHUNK;
+      if (at == 0) {
+        for (int b = 0; b < LANES; b++) seen[b] = table[b] + (tracing ? t : 0);
+        look_up(data.symbols, group, group.first, 1, t, least(t + CHUNK, group.n_steps), missing,
+                seen);
+      }
+      double* now = &rows[here * size];
+      here = here + 1 == ring ? 0 : here + 1;
+      double* after = &rows[here * size];
+      const bool entering = t <= group.last_wait;
+      // Lanes that begin in this step: from a joint before it, or with what it has met after it.
+      auto begin = [&](auto enter) {
+        for (int b = 0; b < (entering ? LANES : 0); b++)
+          if (t == group.waits[b]) enter(b * width, b, data.blocks.row(group.block[b])[LEFT]);
+      };
+      begin([&](i64 row, int, i64 left) {
+        if (left >= 0) std::memcpy(now + row, borders.before.row(left), n_states * sizeof(double));
+      });
+      score_step(logs, now, seen, at, one, after);
+      lowered[here] = false;
+      if (!(entering || at % SCALE_EVERY == SCALE_EVERY - 1 || t + 1 == group.n_steps)) continue;
+      begin([&](i64 row, int b, i64 left) {
+        const double* emission = logs.emit.row(seen[b][at]);
+        for (i64 k = 0; k < (left < 0 ? n_states : 0); k++)
+          after[row + k] = emission[k] + (left == SEQUENCE_END ? logs.start[k] : 0.0);
+      });
+      over_states(after, width, Max{}, -INF, tops);
+      bool low = false;
+      for (int b = 0; b < LANES; b++) {
+        low |= tops[b] < LOW_SCORE || (entering && t == group.waits[b]);
+        if (tops[b] != -INF || !out.lost || out.lost[group.block[b]] >= 0) continue;
+        const i64 step = first_lost(rows + b * width, ring, size, n_states, group.waits[b], t);
+        out.lost[group.block[b]] = group.place(b, step);
+      }
+      if (low) {
+        lower(after, n_states, width, tops);
+        lowered[here] = true;
+      }
+    }
+    leave(data, group, rows, ring, logs.trans, borders, previous, agrees);
+    if (tracing) trace(logs, data, group, out, rows, lowered, table, path);
+  };
+  over_groups(data, part, borders, false, width, out.ends, pass);
 }
 
 // log_prob[s] = start[x[0]] + emit[y[0], x[0]] + sum(trans[x[t - 1], x[t]] + emit[y[t], x[t]])

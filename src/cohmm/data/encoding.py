@@ -41,7 +41,7 @@ def flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
     if isinstance(X, (str, bytes)):
         raise ValueError(
             f"{shown(X)} is a single string: characters=True reads it symbol by symbol; or pass a "
-            "list of labels"
+            "list of labels, or the path of a file that exists"
         )
     if _is_column(X):
         return combined(_arrow_array(X)), lengths
@@ -106,8 +106,13 @@ def _concatenate(items: list[Any]) -> tuple[Any, list[int]]:
         if inner is not None:
             raise ValueError(f"item {s} of X is a list of sequences itself, not one of symbols")
         pieces.append(piece.to_pylist() if isinstance(piece, pa.Array) else piece)
+    return _joined(pieces)
+
+
+def _joined(pieces: list[Any]) -> tuple[Any, list[int]]:
+    """All symbols, as an array where all pieces are arrays of numbers, and the lengths."""
     lengths = [len(piece) for piece in pieces]
-    if all(isinstance(piece, np.ndarray) and piece.dtype.kind in "iufb" for piece in pieces):
+    if pieces and all(isinstance(p, np.ndarray) and p.dtype.kind in "iufb" for p in pieces):
         masked = any(isinstance(piece, np.ma.MaskedArray) for piece in pieces)
         return (np.ma.concatenate if masked else np.concatenate)(pieces), lengths
     lists = [piece.tolist() if isinstance(piece, np.ndarray) else piece for piece in pieces]
@@ -129,10 +134,8 @@ def flatten_rows(rows: Any, characters: bool) -> tuple[Any, Ints]:
         return rows.ravel(), np.full(len(rows), rows.shape[1], np.int64)
     items = rows.to_pylist() if isinstance(rows, pa.Array) else list(rows)
     lists = [_row(row, number, characters) for number, row in enumerate(items)]
-    lengths = np.array([len(row) for row in lists], np.int64)
-    if lists and all(isinstance(row, np.ndarray) and row.dtype.kind in "iu" for row in lists):
-        return np.concatenate(lists), lengths
-    return [symbol for row in lists for symbol in row], lengths
+    flat, sizes = _joined(lists)
+    return flat, np.array(sizes, np.int64)
 
 
 def _as_column(rows: Any) -> Any:
@@ -153,8 +156,7 @@ def _as_column(rows: Any) -> Any:
     words = pc.utf8_split_whitespace(trimmed.filter(filled))
     lengths = np.zeros(len(rows), np.int64)
     lengths[filled.to_numpy(zero_copy_only=False)] = words.value_lengths().to_numpy()
-    ends = pa.array(np.concatenate([[0], np.cumsum(lengths)]))
-    return pa.LargeListArray.from_arrays(ends, words.flatten())
+    return list_column(words.flatten(), lengths)
 
 
 def _row(row: Any, number: int, characters: bool) -> Any:
@@ -438,6 +440,36 @@ def ranks(column: pa.Array, name: str) -> pa.Array:
             "numbers, text or times"
         ) from None
     return plain
+
+
+def group_rows(
+    table: pa.Table, column: str, group: str | None, order: str | None
+) -> tuple[pa.Array, pa.Array | None, Ints | None]:
+    """The cells of a column, group by group and in order; the keys of groups, and their lengths.
+
+    Groups come in the order in which they first appear.
+    """
+    for role, name in (("a group", group), ("an order", order)):
+        if name is not None and table[name].null_count:
+            row = int(np.argmax(table[name].is_null().to_numpy()))
+            raise ValueError(
+                f"the column {shown(name)} is empty in row {row}: every row needs {role}"
+            )
+    rows, keys, lengths = np.arange(len(table)), None, None
+    if order is not None:
+        rows = pc.sort_indices(ranks(combined(table[order]), order)).to_numpy()
+    if group is not None:
+        coded = key_codes(combined(table[group]), group)
+        codes = coded.indices.to_numpy()
+        rows = rows[np.argsort(codes[rows], kind="stable")]
+        keys, lengths = coded.dictionary, np.bincount(codes)
+    return common(combined(table[column])).take(pa.array(rows)), keys, lengths
+
+
+def list_column(values: Any, lengths: Ints) -> pa.Array:
+    """A column of lists that have these lengths."""
+    ends = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64())
+    return pa.LargeListArray.from_arrays(ends, values)
 
 
 def _arrow_array(column: Any) -> Any:

@@ -6,6 +6,7 @@ recoded in it, so symbols have the codes that they would have if all of the data
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -16,10 +17,18 @@ import pyarrow as pa
 
 from cohmm._validation import shown
 from cohmm.data.documents import Documents, drawn
-from cohmm.data.encoding import check_many, flatten_rows
+from cohmm.data.encoding import check_many, encode, flatten_rows
 from cohmm.data.parts import Parts
+from cohmm.data.read_sequences import read_sequences
+from cohmm.data.readers.source import STANDARD_INPUT
 from cohmm.data.sequences import LABELS, Sequences, Unseen, check_unseen
-from cohmm.data.vocabulary import Pruning, Vocabulary, as_vocabulary, in_order
+from cohmm.data.vocabulary import (
+    Pruning,
+    Vocabulary,
+    are_characters,
+    as_vocabulary,
+    in_order,
+)
 from cohmm.kernels.documents import count_documents
 from cohmm.kernels.types import Ints
 
@@ -171,7 +180,8 @@ def as_data(
     """Data for a learner, from whatever a user has: see `Sequences.of` for the parameters.
 
     `Sequences` and `Partitioned` are taken as they are; Partitions are encoded part by part, and
-    kept where they are.
+    kept where they are.  A path, or a list of `pathlib.Path`, is read by `read_sequences`; a string
+    is a path unless ``characters``, or a vocabulary of characters, make it a text.
     """
     if isinstance(X, (Parts, Partitioned)) and lengths is not None:
         raise ValueError("lengths are for data in memory: a row of Partitions is a sequence")
@@ -185,6 +195,13 @@ def as_data(
         return encode_sequences(
             X, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen, characters=characters
         )
+    vocabulary = None if vocabulary is None else as_vocabulary(vocabulary)
+    if is_path(X, vocabulary, characters):
+        if lengths is not None:
+            raise ValueError("lengths are for data in memory: files have theirs")
+        return read_sequences(
+            X, characters=characters, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen
+        )
     return Sequences.of(
         X,
         lengths,
@@ -193,6 +210,15 @@ def as_data(
         unseen=unseen,
         characters=characters,
     )
+
+
+def is_path(X: Any, vocabulary: Vocabulary | None = None, characters: bool = False) -> bool:
+    """Whether ``X`` is a path, or a list of `pathlib.Path`: not a text, nor labels."""
+    if isinstance(X, str):
+        is_text = characters or (vocabulary is not None and are_characters(vocabulary))
+        return not is_text and (X == STANDARD_INPUT or os.path.exists(X))
+    paths = X if isinstance(X, (list, tuple)) else [X]
+    return len(paths) > 0 and all(isinstance(path, os.PathLike) for path in paths)
 
 
 def count_data(
@@ -249,7 +275,8 @@ def row_sequences(
     filled = lengths[lengths > 0]
     if not len(filled):
         return None, lengths
-    return Sequences._of_flat(flat, filled, vocabulary, n_symbols, unseen), lengths
+    data = Sequences._of_codes(*encode(flat, as_labels=vocabulary is not None), filled)
+    return data._in_terms_of(vocabulary, n_symbols, unseen), lengths
 
 
 # -- encoding ---------------------------------------------------------------------------------

@@ -58,13 +58,6 @@ class FileSequences(Sequences):
         where = place(self.sources[self.files[s]], int(self.rows[s]))
         return f"{where}, position {position - int(self.offsets[s])}"
 
-    def _in_terms_of(
-        self, vocabulary: Vocabulary | None, n_symbols: int | None, unseen: str
-    ) -> Sequences:
-        if vocabulary == self.vocabulary and n_symbols in (None, self.n_symbols):
-            return self
-        return super()._in_terms_of(vocabulary, n_symbols, unseen)
-
 
 def read_sequences(
     paths: Paths,

@@ -8,22 +8,17 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from cohmm._validation import Value, as_n_symbols, as_numbers, as_offsets, own, shown
 from cohmm.data.encoding import (
     MISSING,
     arrow_table,
     check_many,
-    combined,
-    common,
     encode,
     encode_characters,
     flatten,
-    key_codes,
+    group_rows,
     offsets_of,
-    ranks,
 )
 from cohmm.data.vocabulary import (
     Vocabulary,
@@ -165,14 +160,6 @@ class Sequences(Value):
         return cls._trusted(codes, offsets_of(lengths, len(codes)), max(size, 1), labels)
 
     @classmethod
-    def _of_flat(
-        cls, flat: Any, lengths: Ints, known: Vocabulary | None, n_symbols: int | None, unseen: str
-    ) -> Sequences:
-        """A part of more: a flat column of its symbols, however few they are beside their codes."""
-        read = cls._of_codes(*encode(flat, as_labels=known is not None), lengths)
-        return read._in_terms_of(known, n_symbols, unseen)
-
-    @classmethod
     def joined(cls, parts: list[Sequences]) -> Sequences:
         """The sequences of all parts, one after the other; their symbols are the same.
 
@@ -209,30 +196,8 @@ class Sequences(Value):
         [['home', 'cart'], ['home']]
         """
         table = arrow_table(frame, [name for name in (column, group, order) if name is not None])
-        rows = np.arange(table.num_rows)
-        lengths = None
-        if order is not None:
-            if table[order].null_count:
-                raise ValueError(
-                    f"the column {shown(order)} has an empty cell: its row has no order"
-                )
-            rows = pc.sort_indices(ranks(combined(table[order]), order)).to_numpy()
-        if group is not None:
-            if table[group].null_count:
-                place = int(np.flatnonzero(table[group].is_null().to_numpy())[0])
-                raise ValueError(
-                    f"the column {shown(group)} is empty in row {place}: whose row is it?"
-                )
-            keys = key_codes(combined(table[group]), group).indices.to_numpy()
-            rows = rows[np.argsort(keys[rows], kind="stable")]
-            lengths = np.bincount(keys)
-        return cls.of(
-            common(combined(table[column])).take(pa.array(rows)),
-            lengths,
-            vocabulary=vocabulary,
-            n_symbols=n_symbols,
-            unseen=unseen,
-        )
+        symbols, _, lengths = group_rows(table, column, group, order)
+        return cls.of(symbols, lengths, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen)
 
     @property
     def lengths(self) -> Ints:
@@ -340,7 +305,8 @@ class Sequences(Value):
         self, vocabulary: Vocabulary | None, n_symbols: int | None, unseen: str
     ) -> Sequences:
         """The same sequences in a given vocabulary, or with a given number of symbols."""
-        if vocabulary is not None and vocabulary == self.vocabulary and unseen != RARE:
+        same = vocabulary == self.vocabulary and n_symbols in (None, self.n_symbols)
+        if same and unseen != RARE:
             return self
         if vocabulary is not None:
             codes, size = self._codes_in(vocabulary), len(vocabulary)

@@ -29,7 +29,7 @@ from scipy import sparse
 from cohmm.diagnose.fit_summary import NOTHING, Blocks
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import prevalence_of
-from cohmm.learn.pairs.pair_law import fundamental
+from cohmm.learn.pairs.pair_law import PairJacobian, fundamental
 from cohmm.learn.pairs.volume import Volume
 from cohmm.model.hmm import HMM
 

@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cohmm._validation import listed, shown
-from cohmm.data.encoding import ranks
+from cohmm.data.encoding import group_rows, list_column
 from cohmm.data.parts import Failed, Parts
 from cohmm.kernels.threads import threads
 
@@ -187,26 +185,9 @@ def chosen_column(names: Iterable[str], column: str | None, *others: str | None)
 
 
 def grouped(table: pa.Table, column: str, group: str | None, order: str | None) -> Rows:
-    """Rows of a table as they are, or as one list per group, in the order of first appearance."""
-    if group is None:
-        return Rows(table[column].combine_chunks())
-    for name in (group, order):
-        if name is not None and table[name].null_count:
-            place = int(np.flatnonzero(table[name].is_null().to_numpy())[0])
-            raise ValueError(f"the column {shown(name)} is empty in row {place}")
-    keys = table[group].combine_chunks()
-    codes = keys.dictionary_encode().indices.to_numpy()
-    rows = np.arange(len(table))
-    if order is not None:
-        rows = pc.sort_indices(ranks(table[order].combine_chunks(), order)).to_numpy()
-    rows = rows[np.argsort(codes[rows], kind="stable")]
-    lengths = np.bincount(codes)
-    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    values = table[column].combine_chunks().take(pa.array(rows))
-    return Rows(
-        pa.ListArray.from_arrays(pa.array(ends), values),
-        keys.dictionary_encode().dictionary,
-    )
+    """Rows of a table as they are, or as one list per group."""
+    values, keys, lengths = group_rows(table, column, group, order)
+    return Rows(values if lengths is None else list_column(values, lengths), keys)
 
 
 def answered(

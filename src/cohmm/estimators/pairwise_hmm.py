@@ -231,8 +231,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X, y, lengths
-            The sequences, as `Sequences.of` reads them; or `Partitions`, a sequence per row, which
-            stay where they are.
+            The sequences, as `Sequences.of` reads them; or a path, which `read_sequences` reads; or
+            `Partitions`, one sequence per row, which stay where they are.
         states : array, (T,), or one per sequence, optional
             States that are known, -1 where they are not.
         sample_weight : array, (S,), optional

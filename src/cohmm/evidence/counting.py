@@ -16,8 +16,8 @@ from cohmm.data.values import as_floats
 from cohmm.evidence.grams import check_total
 from cohmm.evidence.packed import PackedRows
 from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence, checked_lag
-from cohmm.kernels import pair_counts as kernels
-from cohmm.kernels.packed_rows import LARGEST_BYTE, PackedEntries, pack_equal
+from cohmm.kernels import counts as kernels
+from cohmm.kernels.counts import LARGEST_BYTE, PackedEntries, pack_equal
 from cohmm.kernels.threads import n_threads, run, split
 from cohmm.kernels.types import Floats, Ints
 
@@ -45,7 +45,8 @@ def count_pairs(
     Parameters
     ----------
     X, lengths, vocabulary, n_symbols, unseen, characters
-        The data, as `Sequences.of` reads it; or `Partitions`, each row of which is a sequence.
+        The data, as `Sequences.of` reads it; or a path, which `read_sequences` reads; or
+        `Partitions`, each row of which is a sequence.
     lags : int or several
         Distances at which to count; 1 is the next symbol.
     weights : array, optional

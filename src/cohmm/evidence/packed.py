@@ -12,15 +12,15 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.evidence.temporary import DiskArray
-from cohmm.kernels.packed_rows import (
+from cohmm.kernels.counts import (
     BYTE,
     LARGEST_BYTE,
     PackedEntries,
     PackedParts,
     entry_keys,
+    radix_sort,
     sum_keys,
 )
-from cohmm.kernels.pair_counts import radix_sort
 from cohmm.kernels.threads import n_threads, run
 from cohmm.kernels.types import Ints
 

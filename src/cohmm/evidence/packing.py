@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.evidence.packed import Folder, PackedRows, growing
-from cohmm.kernels.packed_rows import LARGEST_BYTE
+from cohmm.kernels.counts import LARGEST_BYTE
 from cohmm.kernels.types import Ints
 
 

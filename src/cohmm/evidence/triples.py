@@ -13,7 +13,7 @@ from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.values import as_amount, as_n_symbols, as_numbers
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.grams import Grams, as_grams, as_law, merged, rows_of
-from cohmm.kernels import pair_counts
+from cohmm.kernels import counts as kernels
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.types import Floats, Ints
 
@@ -133,11 +133,11 @@ def triple_counts(data: Sequences) -> Triples:
         part = (first, stop)
         if n**3 <= DENSE_CELLS:
             table = np.zeros(n**3, np.int64)
-            pair_counts.count_triples(data.symbols, data.offsets, part, n, table)
+            kernels.count_triples(data.symbols, data.offsets, part, n, table)
             distinct = np.flatnonzero(table)
             return distinct, table[distinct]
         keys = np.empty(stop - first, np.int64)
-        size = pair_counts.triple_keys(data.symbols, data.offsets, part, n, keys)
+        size = kernels.triple_keys(data.symbols, data.offsets, part, n, keys)
         return np.unique(keys[:size], return_counts=True)
 
     found = run(count, parts)

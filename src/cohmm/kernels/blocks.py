@@ -54,18 +54,13 @@ def cut_blocks(offsets: Ints, size: int) -> tuple[Ints, Ints]:
     """
     lengths = np.diff(offsets)
     if len(lengths) and 0 < lengths.min() <= lengths.max() <= size:  # one block per sequence
-        blocks = np.full((len(lengths), 5), SEQUENCE_END, np.int64)
-        blocks[:, 0], blocks[:, 1], blocks[:, 4] = (
-            offsets[:-1],
-            offsets[1:],
-            np.arange(len(lengths)),
-        )
+        none = np.full(len(lengths), SEQUENCE_END)
+        blocks = np.column_stack([offsets[:-1], offsets[1:], none, none, np.arange(len(lengths))])
         return blocks, np.empty((0, 3), np.int64)
     per_sequence = -(-lengths // size)
     sequence = np.repeat(np.arange(len(per_sequence)), per_sequence)
-    rank = np.arange(len(sequence)) - np.repeat(
-        np.cumsum(per_sequence) - per_sequence, per_sequence
-    )
+    first_block = np.cumsum(per_sequence) - per_sequence
+    rank = np.arange(len(sequence)) - first_block[sequence]
     begin, end = offsets[sequence], offsets[sequence + 1]
     first = begin + rank * size
     last = np.minimum(first + size, end)

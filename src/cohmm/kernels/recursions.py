@@ -15,7 +15,6 @@ from numpy.typing import DTypeLike
 
 from cohmm._native import add_log_counts as add_log_counts
 from cohmm._native import backward as backward
-from cohmm._native import first_impossible as first_impossible
 from cohmm._native import forward as forward
 from cohmm._native import forward_backward as forward_backward
 from cohmm._native import log_backward as log_backward

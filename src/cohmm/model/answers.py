@@ -10,7 +10,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.partitioned import row_sequences
+from cohmm.data.partitioned import is_path, row_sequences
+from cohmm.data.read_sequences import read_sequences
 from cohmm.data.sequences import Sequences
 from cohmm.distributed.backend import Partitions
 from cohmm.kernels.types import Floats, Ints
@@ -62,7 +63,10 @@ class Answers:
                 "Partitions have score, score_sequences, decode and predict; for other answers use "
                 "map_rows, or give data in memory"
             )
-        if self.characters:
+        if is_path(X, self.model.vocabulary, self.characters):
+            numbers = self.model.vocabulary is None
+            X = read_sequences(X, characters=self.characters, integers=numbers)
+        elif self.characters:
             X, lengths = Sequences.of(X, lengths, characters=True), None
         if self.rare is None:
             return self._answered(question, self.model.encode(X, lengths, self.unseen))

@@ -377,10 +377,7 @@ def _smooth_in_logarithms(
 def _log_forward(logs: Tables, symbols: Ints, keep: bool) -> tuple[Floats, float, int]:
     """log P(symbols up to t, state at t) of all t, or of the last, (1, K); log P; lost place."""
     alpha = np.empty((len(symbols) if keep else 1, logs.n_states))
-    place = recursions.first_impossible(symbols, logs)
-    if place >= 0:
-        return alpha, -np.inf, place
-    return alpha, recursions.log_forward(symbols, logs, alpha), -1
+    return alpha, *recursions.log_forward(symbols, logs, alpha)
 
 
 def _normalised(log_rows: Floats) -> Floats:

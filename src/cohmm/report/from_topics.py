@@ -1,49 +1,112 @@
-"""What a report about a topic model is made from."""
+"""What a report about a topic model is made from: topics, documents, and their texts as written."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from cohmm.data.documents import Documents
+from cohmm.data.readers.document_files import Trace, documents_at
+from cohmm.data.readers.source import STANDARD_INPUT
 from cohmm.data.text import TextWarning
 from cohmm.data.user_warnings import silenced
+from cohmm.data.vocabulary import as_stop_words
+from cohmm.diagnose.diagnosis import Diagnosis, diagnose
+from cohmm.diagnose.topic_errors import topic_errors
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fitted import FittedTopics, as_fitted_topics
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.topic_lags import lag_shares
-from cohmm.report.draw import Draw
 from cohmm.report.labels import Labels, checked_labels
-from cohmm.report.prepare import N_TEXTS, Material, Reading, cap_sentence, model_key
-from cohmm.report.summary import command_items, detectable, number, trace
-from cohmm.report.texts import Aligner, texts_of
-from cohmm.report.trust import trust_topics
-from cohmm.report.values import Item
+from cohmm.report.prepare import (
+    LEVEL,
+    N_TEXTS,
+    Draw,
+    cap_sentence,
+    command_items,
+    detectable,
+    model_key,
+    number,
+    prepare_report,
+    trace,
+)
+from cohmm.report.render import check_path, write
+from cohmm.report.schema import Item, Material, Reading, Trust
 from cohmm.topics.document_chains import Chains
 from cohmm.topics.over import TopicsOver
 from cohmm.topics.overview import EPS, Overview
 from cohmm.topics.perplexity import likelihood
 
-MOST_READ = 20_000  # words of a document: the topics of its first words need no more
+MAX_READ = 20_000  # words of a document: the topics of its first words need no more
+MAX_CHARACTERS = 200_000  # of a text; a document beyond is shown by its words alone
+
+Spans = tuple[tuple[int, int], ...]
 
 
-def topic_material(
+def report_topics(
     model: FittedTopics,
     documents: Any,
+    path: str | os.PathLike[str],
     *,
     title: str | None = None,
-    n_texts: int = N_TEXTS,
+    n_documents: int = N_TEXTS,
     texts: Iterable[str] | None = None,
     command: str | None = None,
     labels: Labels | None = None,
     overview: Overview | None = None,
     over: TopicsOver | None = None,
+) -> None:
+    """Write a report about a fitted `HTMM` to ``path``, whole or not at all.
+
+    Parameters
+    ----------
+    model : HTMM
+        Fitted, or loaded.
+    documents : strings, lists of words, a path, Documents, or None
+        What it is shown on, as for ``fit``; None: the report is about the model alone.
+        Strings and files are shown as they were written, other documents by their words.
+    path : path
+        The file, which usually ends in ``.html``.
+    title : str, optional
+        The heading of the page.
+    n_documents : int
+        How many documents the page has, drawn at random; all are counted in its summary.
+    texts : strings, optional
+        What `Documents` were cut from, one per document, to show it as it was written.
+    command : str, optional
+        What was typed, to be shown in the summary.
+    labels : path or mapping, optional
+        Labels by number, {3: "the sea"}, or a file of them, as a page saves it; they replace those
+        of the model.
+    overview : Overview, optional
+        What was measured on these documents, where that has been done already.
+    over : TopicsOver, optional
+        Topics over time, or by class, as ``model.over`` has them: a section of the page.
+    """
+    check_path(path)
+    material = topic_material(model, documents, n_documents, texts, labels, overview, over)
+    summary = (*material.summary, *command_items(command))
+    write(prepare_report(replace(material, title=title or "Topics", summary=summary)), path)
+
+
+def topic_material(
+    model: FittedTopics,
+    documents: Any,
+    n_texts: int = N_TEXTS,
+    texts: Iterable[str] | None = None,
+    labels: Labels | None = None,
+    overview: Overview | None = None,
+    over: TopicsOver | None = None,
 ) -> Material:
-    """Read documents by a fitted `HTMM`; see `cohmm.report.report_topics`."""
+    """Read documents by a fitted `HTMM`; see `report_topics`."""
     if as_fitted_topics(model) is None:
         raise ValueError(f"a report on topics is about an HTMM, not a {type(model).__name__}")
     fit = model.fit_
@@ -62,22 +125,24 @@ def topic_material(
     if overview is None:
         overview = Overview.of(fit, model.chain, data)
     transitions, flow = _transitions(fit, overview, len(data))
-    counts = _counts(model, data)
+    chains = Chains.of(fit, model.chain)
+    diagnosis = diagnose(model, counts=_counts(model, data))
+    lags = _lags(model, data)
+    source = given if texts is None else texts
     return Material(
         kind="topics",
-        title=title or "Topics",
+        title="Topics",
         components=fit.components,
         prevalence=fit.prevalence,
         transitions=transitions,
         vocabulary=fit.vocabulary,
         summary=(
             *([] if documents is None else _corpus(data)),
-            *_topics(model, fit, data),
+            *_topics(model, fit, lags),
             *([] if documents is None else _coherence_items(overview)),
-            *_perplexity(model, data),
-            *detectable(counts, fit.n_components, "topics", "summed"),
+            *_perplexity(chains, data),
+            *detectable(diagnosis, lags, fit.n_components, "topics"),
             *_learning(model, fit),
-            *command_items(command),
         ),
         traces=tuple(
             trace(name, steps)
@@ -90,14 +155,12 @@ def topic_material(
         coherence=overview.coherence,
         n_texts=len(data),
         cap=cap_sentence(len(data), len(wanted), "documents", "words"),
-        readings=_readings(
-            model, data, wanted, texts_of(given if texts is None else texts, wanted)
-        ),
+        readings=_readings(model, chains, data, wanted, texts_of(source, wanted)),
         labels=named,
         flow=flow,
         contrast=overview.contrast,
         over=over,
-        trust=trust_topics(model, data, counts),
+        trust=_trust(model, data, diagnosis),
     )
 
 
@@ -106,15 +169,15 @@ def _no_documents(fit: HTMMFit) -> Documents:
 
 
 def _readings(
-    model: FittedTopics, data: Documents, wanted: Ints, texts: list[str | None]
+    model: FittedTopics, chains: Chains, data: Documents, wanted: Ints, texts: list[str | None]
 ) -> tuple[Reading, ...]:
     """The documents, one at a time: posteriors of all of them would be many."""
-    chains, bags = Chains.of(model.fit_, model.chain), Chains.of(model.fit_, "independent")
+    bags = Chains.of(model.fit_, "independent")
     align = Aligner(model, data.vocabulary)
     readings = []
     for d, written in zip(wanted.tolist(), texts, strict=True):
         begin, end = data.offsets[d : d + 2].tolist()
-        symbols = data.symbols[begin : min(end, begin + MOST_READ)]
+        symbols = data.symbols[begin : min(end, begin + MAX_READ)]
         one = Documents(symbols, np.array([0, len(symbols)]), data.vocabulary)
         inferred = chains.infer(one, decode=True, posteriors=True)
         text, spans = align.find(written, data.words(d))
@@ -167,17 +230,16 @@ def _corpus(data: Documents) -> list[Item]:
     ]
 
 
-def _topics(model: FittedTopics, fit: HTMMFit, data: Documents) -> list[Item]:
+def _topics(model: FittedTopics, fit: HTMMFit, lags: list[int]) -> list[Item]:
     chain = {
         "sticky": f"a word keeps the topic before it with probability {1 - fit.switch:.3g}",
         "full": "every document has transitions of its own",
         "independent": "the order of words does not count",
     }[model.chain]
-    lags = ", ".join(map(str, _lags(model, data)))
     return [
         Item("Topics", f"{fit.n_components:,}"),
         Item("Chain", model.chain, chain),
-        Item("Lags", lags, "distances at which pairs of words were counted"),
+        Item("Lags", ", ".join(map(str, lags)), "distances at which pairs of words were counted"),
     ]
 
 
@@ -194,10 +256,10 @@ def _coherence_items(overview: Overview) -> list[Item]:
     ]
 
 
-def _perplexity(model: FittedTopics, data: Documents) -> list[Item]:
+def _perplexity(chains: Chains, data: Documents) -> list[Item]:
     if not data.n_words:
         return []
-    measured = likelihood(Chains.of(model.fit_, model.chain), data)
+    measured = likelihood(chains, data)
     note = "exp(- log-likelihood of a word) on these documents, each word given those before it"
     return [Item("Perplexity", number(measured.perplexity), note)]
 
@@ -224,3 +286,72 @@ def _learning(model: FittedTopics, fit: HTMMFit) -> list[Item]:
         Item("Learning time", f"{fit.seconds:.1f} s"),
         Item("Seed", "none" if model.random_state is None else str(model.random_state)),
     ]
+
+
+def _trust(model: FittedTopics, data: Documents, diagnosis: Diagnosis) -> Trust:
+    """The diagnosis, and intervals of words.
+
+    The transitions of a report are counted in the documents that it shows, and have none.
+    ``data`` are the documents shown, which a loaded model is compared with.
+    """
+    condition: tuple[str, ...] = ()
+    try:
+        errors = model.standard_errors()
+    except ValueError as error:
+        some = np.flatnonzero(data.lengths)
+        if len(some) < 2:
+            return Trust.of(diagnosis, f"not known: {error}")
+        errors = topic_errors(model.fit_, data.select(some))
+        condition = ("true if the topics were learned from these documents",)
+    low, high = errors.interval(LEVEL)
+    groups = f"by leaving out each of {errors.n_groups} groups of documents"
+    text = "; ".join((f"of words, {100 * LEVEL:g} %, {groups}", *errors.notes, *condition))
+    return Trust.of(diagnosis, text, components=(low.components, high.components))
+
+
+def texts_of(X: Any, wanted: Ints) -> list[str | None]:
+    """The texts of the documents ``wanted``, in ascending order; None where there are none.
+
+    Lists of strings have them, and files, which are read once more.
+    """
+    source: Iterable[Any] = X
+    if isinstance(X, Documents) or (isinstance(X, str) and X == STANDARD_INPUT):
+        source = ()
+    elif isinstance(X, (str, os.PathLike)):
+        source = documents_at(os.fspath(X), "utf-8", None, Trace())
+    numbers = set(wanted.tolist())
+    last = int(wanted.max(initial=-1)) + 1
+    found = {d: text for d, text in enumerate(islice(source, last)) if d in numbers}
+    texts = (found.get(d) for d in wanted.tolist())
+    return [text if isinstance(text, str) else None for text in texts]
+
+
+class Aligner:
+    """Finds the words of documents in their texts.
+
+    >>> from cohmm import HTMM
+    >>> model = HTMM(vocabulary=["sun", "rain"])
+    >>> Aligner(model, ("sun", "rain")).find("The Sun, then rain.", ["sun", "rain"])
+    ('The Sun, then rain.', ((4, 7), (14, 18)))
+    """
+
+    def __init__(self, model: FittedTopics, vocabulary: tuple[str, ...]):
+        self._pattern = None if callable(model.analyzer) else re.compile(model.token_pattern)
+        self._lowercase = model.lowercase
+        self._known = frozenset(vocabulary) - as_stop_words(model.stop_words)
+
+    def find(self, text: str | None, words: list[str]) -> tuple[str | None, Spans]:
+        """The text, and where its words are; None where they are not found, all in order."""
+        if text is None or self._pattern is None or len(text) > MAX_CHARACTERS:
+            return None, ()
+        read = text.lower() if self._lowercase else text
+        group = self._pattern.groups
+        spans = tuple(
+            match.span(group)
+            for match in self._pattern.finditer(read)
+            if match[group] in self._known
+        )
+        if [read[begin:end] for begin, end in spans] != words:
+            return None, ()
+        # A few letters change their length in lower case: then the text is shown as it was read.
+        return (text if len(text) == len(read) else read), spans

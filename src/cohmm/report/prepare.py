@@ -1,100 +1,47 @@
-"""From the arrays of a model, and of documents read by it, to the plain values of a report."""
+"""From the arrays of a model, and of documents read by it, to the plain values of a page."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
-from typing import Any, Literal
+import math
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
+from cohmm.diagnose.diagnosis import Diagnosis
 from cohmm.kernels.types import Floats, Ints
+from cohmm.learn.learner import Progress
 from cohmm.model.seriation import first_threshold, seriated
 from cohmm.report.colours import N_COLOURS
-from cohmm.report.draw import MOST_WORDS
-from cohmm.report.relevance import candidates
-from cohmm.report.trust import LEVEL, Certain
-from cohmm.report.values import Item, Over, Report, Text, Topic, Trace, Trust
+from cohmm.report.schema import (
+    Item,
+    Material,
+    Over,
+    Reading,
+    Report,
+    Text,
+    Topic,
+    Trace,
+    Trust,
+    TrustSection,
+)
 from cohmm.topics.over import TopicsOver
 from cohmm.version import __version__
 
-N_TEXTS = 400
-MOST_BYTES = 10_000  # of a text
-LEAST_BYTES = 500
-BYTES_IN_ALL = 2_000_000
-LONGEST_WORD = 300  # characters
-LEAST_SHARE = 0.005
+N_TEXTS = 400  # that are shown, unless others are asked for
+MAX_WORDS = 1000  # of a text
+MAX_TOTAL_WORDS = 100_000  # about 3 MB
+MAX_BYTES = 10_000  # of a text
+MIN_BYTES = 500
+MAX_TOTAL_BYTES = 2_000_000
+MAX_WORD_LENGTH = 300  # characters
+MIN_SHARE = 0.005
 MISSING = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """One document, read in three ways; arrays are (L,)."""
-
-    number: int
-    name: str
-    length: int
-    symbols: Ints
-    path: Ints
-    path_p: Floats
-    best: Ints
-    best_p: Floats
-    bag: Ints
-    shares: Floats
-    text: str | None = None
-    spans: tuple[tuple[int, int], ...] = ()
-    """Where the words are in ``text``: begin and end."""
-
-
-@dataclass(frozen=True, eq=False)
-class Material:
-    """What a report is made from.
-
-    Parameters
-    ----------
-    kind : "topics" or "states"
-        What the rows of ``components`` are called.
-    components : array, (K, V)
-        P(word | topic).
-    prevalence, transitions : array, (K,) and (K, K)
-        The share of every topic, and from which to which the words go.
-    vocabulary : tuple
-        What the columns are called.
-    coherence : array (K,) or None
-        Of every topic.
-    n_texts : int
-        How many documents there are, of which ``readings`` has some.
-    cap : str
-        A sentence that says which.
-    labels : dict
-        Labels of topics, by their numbers, that a reader gave them.
-    flow : str
-        A sentence that says where ``transitions`` are from.
-    contrast : array (K,) or None
-        Of every topic, between documents.
-    over : TopicsOver or None
-        Topics over time, or by class.
-    trust : Certain or None
-        How far the fit can be trusted, with intervals.
-    """
-
-    kind: Literal["topics", "states"]
-    title: str
-    components: Floats
-    prevalence: Floats
-    transitions: Floats
-    vocabulary: tuple[Any, ...]
-    summary: tuple[Item, ...] = ()
-    traces: tuple[Trace, ...] = ()
-    coherence: Floats | None = None
-    n_texts: int = 0
-    cap: str = ""
-    readings: tuple[Reading, ...] = field(default=(), repr=False)
-    labels: dict[int, str] = field(default_factory=dict)
-    flow: str = ""
-    contrast: Floats | None = None
-    over: TopicsOver | None = None
-    trust: Certain | None = None
+LEVEL = 0.9  # coverage of the intervals
+RELEVANCE_STEPS = 10  # of the slider from 0 to 1
+N_TOP_WORDS = 15
+MAX_STEPS = 400  # of a history
 
 
 def prepare_report(material: Material) -> Report:
@@ -106,13 +53,15 @@ def prepare_report(material: Material) -> Report:
     [10.0, 10.0]
     """
     overall = material.prevalence @ material.components
-    words = candidates(material.components, overall)
+    words = relevant_words(material.components, overall)
     used = [*words, *(reading.symbols for reading in material.readings)]
     codes = np.unique(np.concatenate([part[part >= 0] for part in used]))
     codes = codes[np.argsort(-overall[codes], kind="stable")]  # short numbers for frequent words
     place = np.full(len(overall) + 1, MISSING)
     place[codes] = np.arange(len(codes))  # the last is for what is missing: symbol -1
     room = room_for(len(material.readings))
+    ends = None if material.trust is None else material.trust.transitions
+    low, high = [[rounded(row) for row in end] for end in ends] if ends else ([], [])
     return Report(
         kind=material.kind,
         title=_clean(material.title),
@@ -125,8 +74,8 @@ def prepare_report(material: Material) -> Report:
         vocabulary=[_word(material.vocabulary[code]) for code in codes.tolist()],
         overall=rounded(overall[codes]),
         transitions=[rounded(row) for row in material.transitions],
-        transitions_low=_rows(material.trust, "transitions", 0),
-        transitions_high=_rows(material.trust, "transitions", 1),
+        transitions_low=low,
+        transitions_high=high,
         level=LEVEL,
         order=seriated(material.transitions, material.prevalence),
         threshold=_round(first_threshold(material.transitions)),
@@ -140,18 +89,13 @@ def prepare_report(material: Material) -> Report:
     )
 
 
-def _trust(trust: Certain) -> Trust:
-    lines = [Item(_capital(name), _clean(text)) for name, text in trust.lines]
-    return Trust(lines, [_capital(_clean(line)) for line in trust.advice])
+def _trust(trust: Trust) -> TrustSection:
+    lines = [Item(_capital(name), _clean(text)) for name, text in trust.findings]
+    return TrustSection(lines, [_capital(_clean(line)) for line in trust.advice])
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _rows(trust: Certain | None, name: str, end: int) -> list[list[float]]:
-    between = None if trust is None else getattr(trust, name)
-    return [] if between is None else [rounded(row) for row in between[end]]
 
 
 def _over(over: TopicsOver) -> Over:
@@ -164,12 +108,11 @@ def _over(over: TopicsOver) -> Over:
         level=over.level,
         documents=over.documents.tolist(),
         words=over.words.tolist(),
-        share=by_topic(over.share),
-        share_low=by_topic(over.share_low),
-        share_high=by_topic(over.share_high),
-        run=by_topic(over.run),
-        run_low=by_topic(over.run_low),
-        run_high=by_topic(over.run_high),
+        **{
+            f"{name}{end}": by_topic(getattr(over, name + end))
+            for name in ("share", "run")
+            for end in ("", "_low", "_high")
+        },
     )
 
 
@@ -196,7 +139,7 @@ def _topic(material: Material, k: int, words: Ints, place: Ints) -> Topic:
 
 
 def _text(reading: Reading, place: Ints, room: int) -> Text:
-    n = min(len(reading.symbols), MOST_WORDS)
+    n = min(len(reading.symbols), MAX_WORDS)
     text: str | None = None
     spans: list[int] = []
     if reading.text is not None:
@@ -218,7 +161,7 @@ def _text(reading: Reading, place: Ints, room: int) -> Text:
         shares=[
             [int(k), round(float(reading.shares[k]), 4)]
             for k in largest
-            if reading.shares[k] >= LEAST_SHARE
+            if reading.shares[k] >= MIN_SHARE
         ],
     )
 
@@ -246,7 +189,7 @@ def room_for(n_texts: int) -> int:
     >>> room_for(10), room_for(400)
     (10000, 5000)
     """
-    return max(LEAST_BYTES, min(MOST_BYTES, BYTES_IN_ALL // max(n_texts, 1)))
+    return max(MIN_BYTES, min(MAX_BYTES, MAX_TOTAL_BYTES // max(n_texts, 1)))
 
 
 def _units(text: str) -> int:
@@ -256,7 +199,7 @@ def _units(text: str) -> int:
 
 def _word(label: Any) -> str:
     text = str(label)
-    return _clean(text[:LONGEST_WORD]) + ("…" if len(text) > LONGEST_WORD else "")
+    return _clean(text[:MAX_WORD_LENGTH]) + ("…" if len(text) > MAX_WORD_LENGTH else "")
 
 
 def _clean(text: str) -> str:
@@ -295,4 +238,111 @@ def cap_sentence(n_texts: int, shown: int, texts: str, words: str) -> str:
         if shown == n_texts
         else f"{shown:,} of {n_texts:,} {texts} are shown, drawn at random"
     )
-    return f"{which}; of each at most {MOST_WORDS:,} {words} or {room_for(shown) / 1000:g} kB."
+    return f"{which}; of each at most {MAX_WORDS:,} {words} or {room_for(shown) / 1000:g} kB."
+
+
+def relevant_words(components: Floats, overall: Floats) -> list[Ints]:
+    """Of every topic the words that are among its most relevant ones at a step of the slider.
+
+    relevance(w, k) = l log p(w | k) + (1 - l) log(p(w | k) / p(w))      (Sievert, Shirley 2014)
+
+    The most probable come first; a word that the topic never has is none of its own.
+
+    >>> components = np.array([[.6, .4, 0], [.5, 0, .5]])
+    >>> [codes.tolist() for codes in relevant_words(components, np.array([.55, .2, .25]))]
+    [[0, 1], [0, 2]]
+    """
+    n = min(N_TOP_WORDS, components.shape[1])
+    chosen_words = []
+    for row in components:
+        possible = np.flatnonzero(row > 0)
+        log_p = np.log(row[possible])
+        lift = log_p - np.log(overall[possible])
+        taken = set()
+        for step in range(RELEVANCE_STEPS + 1):
+            # Rounded, since words in the same number have relevances that differ by rounding.
+            values = np.round(
+                step / RELEVANCE_STEPS * log_p + (1 - step / RELEVANCE_STEPS) * lift, 9
+            )
+            least = np.partition(values, -n)[-n] if n < len(values) else -np.inf
+            top = np.flatnonzero(values >= least)  # of equal ones the first n are taken
+            taken.update(top[np.argsort(-values[top], kind="stable")[:n]].tolist())
+        chosen = possible[sorted(taken)]
+        chosen_words.append(chosen[np.argsort(-row[chosen], kind="stable")])
+    return chosen_words
+
+
+def number(value: float) -> str:
+    """Four digits, and no more zeros than are needed.
+
+    >>> number(1234.567), number(-0.000123456)
+    ('1,235', '-0.0001235')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def trace(name: str, steps: tuple[Progress, ...]) -> Trace:
+    """A history, of which a long one is thinned out; the last step stays."""
+    every = -(-len(steps) // MAX_STEPS)
+    kept = [*steps[:-1:every], steps[-1]]
+    return Trace(name, [step.n_iter for step in kept], [float(step.objective) for step in kept])
+
+
+def detectable(diagnosis: Diagnosis, lags: Iterable[int], k: int, what: str) -> list[Item]:
+    """How many states stand out from the noise of the pairs at ``lags``, where there are pairs."""
+    if not diagnosis.spectra:
+        return []
+    shown = diagnosis.spectra[min(diagnosis.spectra)]
+    n, lags = shown.n_detectable, sorted(lags)
+    least = "at least " if n == len(shown.values) < diagnosis.n_symbols else ""
+    than = f"fewer than the {k} learned" if n < k and not least else f"{k} were learned"
+    at = f"lag {lags[0]}" if len(lags) == 1 else f"lags {', '.join(map(str, lags))}"
+    note = (
+        f"{than}; so many singular values of the pairs at {at} stand above the noise floor "
+        f"of {shown.floor:.3g}"
+    )
+    return [Item(f"Detectable {what}", f"{least}{n:,}", note)]
+
+
+def command_items(command: str | None) -> list[Item]:
+    """Version, and what was typed."""
+    return [Item("cohmm", __version__), *([Item("Command", command)] if command else [])]
+
+
+class Draw:
+    """Of all texts that are offered, those with the smallest random keys, within the caps.
+
+    They do not depend on how many are offered at a time.
+
+    >>> draw = Draw(2)
+    >>> draw.offer([10, 10, 10]), draw.offer([10])
+    (array([1, 2]), array([2, 3]))
+    """
+
+    def __init__(self, wanted: int) -> None:
+        if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or wanted < 0:
+            raise ValueError(f"the number of documents to show must be from 0, not {wanted!r}")
+        self._wanted = wanted
+        self._rng = np.random.default_rng(0)
+        self._keys: Floats = np.empty(0)
+        self._numbers: Ints = np.empty(0, np.int64)
+        self._lengths: Ints = np.empty(0, np.int64)
+        self._limit = math.inf  # the smallest key that was left out
+        self.n_offered = 0
+
+    def offer(self, lengths: Ints | list[int]) -> Ints:
+        """Texts with so many words each; the numbers, from 0, of all that are chosen as yet."""
+        keys = self._rng.random(len(lengths))
+        new = np.flatnonzero(keys < self._limit)
+        words = np.minimum(np.asarray(lengths, np.int64)[new], MAX_WORDS)
+        keys = np.concatenate([self._keys, keys[new]])
+        order = np.argsort(keys, kind="stable")
+        all_lengths = np.concatenate([self._lengths, words])[order]
+        fitting = int(np.searchsorted(np.cumsum(all_lengths), MAX_TOTAL_WORDS, side="right"))
+        n = min(self._wanted, fitting)
+        if n < len(order):
+            self._limit = float(keys[order[n]])
+        self._keys, self._lengths = keys[order[:n]], all_lengths[:n]
+        self._numbers = np.concatenate([self._numbers, self.n_offered + new])[order[:n]]
+        self.n_offered += len(lengths)
+        return np.sort(self._numbers)

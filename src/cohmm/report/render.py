@@ -16,39 +16,20 @@ from markupsafe import Markup
 from cohmm.atomic_write import check_path as check_path
 from cohmm.atomic_write import replacing
 from cohmm.report.colours import INK, PAGE, palette, text_on
-from cohmm.report.values import Report
+from cohmm.report.schema import Report
 
-SCRIPTS = (
-    "core.js",
-    "tables.js",
-    "trust.js",
-    "summary.js",
-    "topics.js",
-    "graph.js",
-    "over.js",
-    "matrix.js",
-    "words.js",
-    "documents.js",
-    "order.js",
-    "start.js",
-)
+SCRIPTS = ["core", "tables", "trust", "summary", "topics", "graph"]
+SCRIPTS += ["over", "matrix", "words", "documents", "order", "start"]
+
+
+def _names(one: str, text: str, word: str) -> dict[str, str]:
+    plurals = {"many": f"{one}s", "texts": f"{text}s", "words": f"{word}s"}
+    return {"one": one, "text": text, "word": word, **plurals}
+
+
 NAMES = {
-    "topics": {
-        "one": "topic",
-        "many": "topics",
-        "text": "document",
-        "texts": "documents",
-        "word": "word",
-        "words": "words",
-    },
-    "states": {
-        "one": "state",
-        "many": "states",
-        "text": "sequence",
-        "texts": "sequences",
-        "word": "symbol",
-        "words": "symbols",
-    },
+    "topics": _names("topic", "document", "word"),
+    "states": _names("state", "sequence", "symbol"),
 }
 
 
@@ -61,7 +42,7 @@ def write(report: Report, path: str | os.PathLike[str]) -> None:
 
 def render_page(report: Report) -> str:
     """The page, as a string."""
-    script = _joined(SCRIPTS)
+    script = _script()
     style = _template("style.css").render(
         colours=list(enumerate(palette())), page=PAGE, ink=INK, text_on=text_on
     )
@@ -72,7 +53,7 @@ def render_page(report: Report) -> str:
         style_hash=_hash(style),
         script=Markup(script),
         script_hash=_hash(script),
-        data=Markup(as_script_data(report.as_json() | {"names": NAMES[report.kind]})),
+        data=Markup(as_script_data(vars(report) | {"names": NAMES[report.kind]})),
     )
     return page
 
@@ -83,16 +64,17 @@ def as_script_data(value: Any) -> str:
     >>> print(as_script_data("</script><!-- & \u2028"))
     "\u003c/script\u003e\u003c!-- \u0026 \u2028"
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    options: Any = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
+    text = json.dumps(value, default=vars, **options)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
 @cache
-def _joined(names: tuple[str, ...]) -> str:
+def _script() -> str:
     folder = files("cohmm.report") / "page"
-    parts = [(folder / name).read_text("utf-8") for name in names]
+    parts = [(folder / f"{name}.js").read_text("utf-8") for name in SCRIPTS]
     return "\n" + "\n".join(parts)
 
 

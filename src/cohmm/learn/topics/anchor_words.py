@@ -20,7 +20,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.simplex import nearest_by_divergence, nearest_by_squares
+from cohmm.kernels.nearest import nearest_by_divergence, nearest_by_squares
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import Callback, Record, learner

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm import Sequences
-from cohmm.kernels import pair_counts
+from cohmm.kernels import counts as kernels
 from tests import oracles
 from tests.strategies import sequences_of, with_gaps
 
@@ -39,7 +39,7 @@ def test_count_dense(cut, lag, weighted):
     kind = np.float64 if weighted else np.int64
     table, alone = np.zeros((N, N), kind), np.zeros(N, kind)
     for part in parts:
-        pair_counts.count_dense(data.symbols, data.offsets, part, lag, weights, table, alone)
+        kernels.count_dense(data.symbols, data.offsets, part, lag, weights, table, alone)
     np.testing.assert_array_equal(table, oracles.pair_matrix(sequences, N, lag, weights))
     assert_all_symbols_are_counted(sequences, weights, table.sum(axis=1) + alone)
 
@@ -51,11 +51,11 @@ def test_buckets_filled_sorted_and_merged(cut, lag, most_pairs, most_rows):
     row_sizes = np.zeros((len(parts), N), np.int64)
     alone = np.zeros(N, np.int64)
     for i, part in enumerate(parts):
-        pair_counts.count_rows(data.symbols, data.offsets, part, lag, row_sizes[i], alone)
+        kernels.count_rows(data.symbols, data.offsets, part, lag, row_sizes[i], alone)
     np.testing.assert_array_equal(row_sizes.sum(axis=0), matrix.sum(axis=1))
     assert_all_symbols_are_counted(sequences, None, matrix.sum(axis=1) + alone)
     bucket_of = np.empty(N, np.int32)
-    n_buckets = pair_counts.cut_rows(row_sizes.sum(axis=0), most_pairs, most_rows, bucket_of)
+    n_buckets = kernels.cut_rows(row_sizes.sum(axis=0), most_pairs, most_rows, bucket_of)
     assert_rows_are_cut(bucket_of, n_buckets, row_sizes.sum(axis=0), most_pairs, most_rows)
     rows_of = [np.flatnonzero(bucket_of == b) for b in range(n_buckets)]
     first_row = np.array([rows[0] for rows in rows_of])
@@ -64,18 +64,18 @@ def test_buckets_filled_sorted_and_merged(cut, lag, most_pairs, most_rows):
     places = starts[:-1] + np.cumsum(sizes, axis=0) - sizes
     keys = np.full(starts[-1], 2**32 - 1, np.uint32)
     for i, part in enumerate(parts):
-        pair_counts.fill_buckets(
+        kernels.fill_buckets(
             data.symbols, data.offsets, part, lag, bucket_of, first_row, N, places[i], keys
         )
     indices, found = [], []
     widths, totals = np.zeros(N, np.int64), np.zeros(N, np.int64)
     for b in range(n_buckets):
         bucket = np.sort(keys[starts[b] : starts[b + 1]])
-        n = pair_counts.count_distinct(bucket)
+        n = kernels.count_distinct(bucket)
         assert n == len(np.unique(bucket))
         columns, counts = np.empty(n, np.int32), np.empty(n, np.int64)
         rows = slice(rows_of[b][0], rows_of[b][-1] + 1)
-        pair_counts.merge_equal(bucket, N, columns, counts, widths[rows], totals[rows])
+        kernels.merge_equal(bucket, N, columns, counts, widths[rows], totals[rows])
         indices += columns.tolist()
         found += counts.tolist()
     np.testing.assert_array_equal(widths, (matrix > 0).sum(axis=1))
@@ -102,7 +102,7 @@ def assert_rows_are_cut(bucket_of, n_buckets, sizes, most_pairs, most_rows):
 def test_radix_sort(numbers, lowest):
     kind = np.uint32 if max(numbers, default=0) < 2**32 else np.uint64
     keys = np.array(numbers, kind)
-    pair_counts.radix_sort(keys, lowest, np.empty_like(keys))
+    kernels.radix_sort(keys, lowest, np.empty_like(keys))
     assert keys.tolist() == sorted(numbers, key=lambda number: number >> lowest)
 
 
@@ -112,9 +112,9 @@ def test_triples(cut):
     table = np.zeros(N**3, np.int64)
     for part in parts:
         keys, before = np.full(part[1] - part[0], -7, np.int64), table.copy()
-        size = pair_counts.triple_keys(data.symbols, data.offsets, part, N, keys)
+        size = kernels.triple_keys(data.symbols, data.offsets, part, N, keys)
         assert (keys[size:] == -7).all()
-        pair_counts.count_triples(data.symbols, data.offsets, part, N, table)
+        kernels.count_triples(data.symbols, data.offsets, part, N, table)
         np.testing.assert_array_equal(np.bincount(keys[:size], minlength=N**3), table - before)
     expected = np.zeros((N, N, N), np.int64)
     for triple, count in oracles.triple_counts(sequences).items():
@@ -126,5 +126,5 @@ def test_keys_of_the_largest_vocabulary_fit():
     n = 2_000_000
     symbols = np.full(3, n - 1, np.int32)
     keys = np.empty(3, np.int64)
-    assert pair_counts.triple_keys(symbols, np.array([0, 3]), (0, 3), n, keys) == 1
+    assert kernels.triple_keys(symbols, np.array([0, 3]), (0, 3), n, keys) == 1
     assert int(keys[0]) == n**3 - 1

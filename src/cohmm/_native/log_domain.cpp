@@ -1,8 +1,9 @@
-#include "log_chain.hpp"
-
+// Forward and backward of one sequence in logarithms.
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "plain.hpp"
 
 namespace cohmm {
 namespace {
@@ -23,60 +24,53 @@ double log_sum_exp(i64 n, Term term) {
   return top + std::log(total);
 }
 
-}  // namespace
-
-i64 first_impossible(Symbols symbols, const Tables& logs) {
+// step(t, predicted, emission, row) for all t, until it returns false: from the predicted
+// log-probabilities of the states at t and those of the symbol there it makes the row from which
+// the next are predicted, log_sum_exp(row[:, None] + trans, axis=0).
+template <class Step>
+void over_steps(Symbols symbols, const Tables& logs, Step step) {
   const i64 n_states = logs.trans.shape[0];
-  std::vector<char> alive(n_states), next(n_states);
-  for (i64 k = 0; k < n_states; k++) alive[k] = logs.start[k] > -INF;
+  std::vector<double> row(n_states), predicted(n_states);
   for (i64 t = 0; t < symbols.size(); t++) {
-    const double* emission = logs.emit.row(emission_row(symbols[t], logs));
-    bool any = false;
-    for (i64 k = 0; k < n_states; k++) {
-      bool reached = t == 0 && alive[k];
-      for (i64 i = 0; t > 0 && i < n_states && !reached; i++)
-        reached = alive[i] && logs.back.row(k)[i] > -INF;
-      next[k] = reached && emission[k] > -INF;
-      any |= next[k];
-    }
-    if (!any) return t;
-    alive.swap(next);
-  }
-  return -1;
-}
-
-double log_forward(Symbols symbols, const Tables& logs, MatrixOut alpha) {
-  const i64 n_states = logs.trans.shape[0];
-  std::vector<double> row(n_states), previous(n_states);
-  for (i64 t = 0; t < symbols.size(); t++) {
-    const double* emission = logs.emit.row(emission_row(symbols[t], logs));
     for (i64 j = 0; j < n_states; j++) {
       const double* into = logs.back.row(j);
-      row[j] = emission[j] + (t == 0 ? logs.start[j] : log_sum_exp(n_states, [&](i64 i) {
-                 return previous[i] + into[i];
-               }));
+      predicted[j] =
+          t == 0 ? logs.start[j] : log_sum_exp(n_states, [&](i64 i) { return row[i] + into[i]; });
     }
-    double* out = alpha.row(t < alpha.size() ? t : alpha.size() - 1);
-    for (i64 j = 0; j < n_states; j++) out[j] = row[j];
-    row.swap(previous);
+    if (!step(t, predicted, logs.emit.row(emission_row(symbols[t], logs)), row)) break;
   }
-  return log_sum_exp(n_states, [&](i64 k) { return previous[k]; });
+}
+
+}  // namespace
+
+std::pair<double, i64> log_forward(Symbols symbols, const Tables& logs, MatrixOut alpha) {
+  const i64 n_states = logs.trans.shape[0];
+  i64 impossible = -1;
+  double log_prob = 0.0;
+  over_steps(symbols, logs, [&](i64 t, auto& predicted, const double* emission, auto& row) {
+    double* out = alpha.row(t < alpha.size() ? t : alpha.size() - 1);
+    bool possible = false;
+    for (i64 k = 0; k < n_states; k++) {
+      out[k] = row[k] = emission[k] + predicted[k];
+      possible |= row[k] > -INF;
+    }
+    if (!possible) impossible = t;
+    if (!possible || t + 1 == symbols.size())
+      log_prob = log_sum_exp(n_states, [&](i64 k) { return row[k]; });
+    return possible;
+  });
+  return {log_prob, impossible};
 }
 
 void log_surprise(Symbols symbols, const Tables& logs, RealsOut surprise) {
   const i64 n_states = logs.trans.shape[0];
-  std::vector<double> row(n_states), predicted(n_states);  // given what is before, so sums are 0
-  for (i64 t = 0; t < symbols.size(); t++) {
-    const double* emission = logs.emit.row(emission_row(symbols[t], logs));
-    for (i64 j = 0; j < n_states; j++)
-      predicted[j] =
-          t == 0 ? logs.start[j]
-                 : log_sum_exp(n_states, [&](i64 i) { return row[i] + logs.back.row(j)[i]; });
+  over_steps(symbols, logs, [&](i64 t, auto& predicted, const double* emission, auto& row) {
     const double total = log_sum_exp(n_states, [&](i64 k) { return predicted[k] + emission[k]; });
     surprise[t] = symbols[t] < 0 ? 0.0 : -total;
-    for (i64 k = 0; k < n_states; k++)
+    for (i64 k = 0; k < n_states; k++)  // given what is before, so sums are 0
       row[k] = total == -INF ? predicted[k] : predicted[k] + emission[k] - total;
-  }
+    return true;
+  });
 }
 
 void log_backward(Symbols symbols, const Tables& logs, MatrixOut beta) {

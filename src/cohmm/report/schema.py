@@ -1,9 +1,15 @@
-"""What a report shows, as plain values: numbers, strings and lists, ready to be JSON."""
+"""What a report is made from, arrays, and what its page shows: plain values, ready to be JSON."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from cohmm.diagnose.diagnosis import Diagnosis
+from cohmm.diagnose.format import Finding
+from cohmm.kernels.types import Floats, Ints
+from cohmm.topics.over import TopicsOver
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,100 @@ class Trace:
     name: str
     passes: list[int]
     values: list[float]
+
+
+class Trust(NamedTuple):
+    """How far a fit can be trusted."""
+
+    findings: tuple[Finding, ...]
+    """The lines of its diagnosis."""
+    advice: tuple[str, ...]
+    """What to do next, in order."""
+    components: tuple[Floats, Floats] | None = None
+    """Ends of the intervals of P(word | topic), (K, V) each; None where errors are not known."""
+    transitions: tuple[Floats, Floats] | None = None
+    """Ends of those of the transitions, (K, K) each."""
+
+    @classmethod
+    def of(
+        cls, diagnosis: Diagnosis, intervals: str, undetermined: Iterable[str] = (), **tables: Any
+    ) -> Trust:
+        """Findings of a diagnosis, among them what is said of intervals, before what is missing."""
+        more = [Finding("intervals", intervals)]
+        more += [Finding("not determined", change) for change in undetermined]
+        findings = list(diagnosis.findings)
+        end = len(findings) - len(diagnosis.missing)
+        return cls((*findings[:end], *more, *findings[end:]), diagnosis.advice, **tables)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """One document, read in three ways; arrays are (L,)."""
+
+    number: int
+    name: str
+    length: int
+    symbols: Ints
+    path: Ints
+    path_p: Floats
+    best: Ints
+    best_p: Floats
+    bag: Ints
+    shares: Floats
+    text: str | None = None
+    spans: tuple[tuple[int, int], ...] = ()
+    """Where the words are in ``text``: begin and end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What a report is made from.
+
+    Parameters
+    ----------
+    kind : "topics" or "states"
+        What the rows of ``components`` are called.
+    components : array, (K, V)
+        P(word | topic).
+    prevalence, transitions : array, (K,) and (K, K)
+        The share of every topic, and from which to which the words go.
+    vocabulary : tuple
+        What the columns are called.
+    coherence : array (K,) or None
+        Of every topic.
+    n_texts : int
+        How many documents there are, of which ``readings`` has some.
+    cap : str
+        A sentence that says which.
+    labels : dict
+        Labels of topics, by their numbers, that a reader gave them.
+    flow : str
+        A sentence that says where ``transitions`` are from.
+    contrast : array (K,) or None
+        Of every topic, between documents.
+    over : TopicsOver or None
+        Topics over time, or by class.
+    trust : Trust or None
+        How far the fit can be trusted, with intervals.
+    """
+
+    kind: Literal["topics", "states"]
+    title: str
+    components: Floats
+    prevalence: Floats
+    transitions: Floats
+    vocabulary: tuple[Any, ...]
+    summary: tuple[Item, ...] = ()
+    traces: tuple[Trace, ...] = ()
+    coherence: Floats | None = None
+    n_texts: int = 0
+    cap: str = ""
+    readings: tuple[Reading, ...] = field(default=(), repr=False)
+    labels: dict[int, str] = field(default_factory=dict)
+    flow: str = ""
+    contrast: Floats | None = None
+    over: TopicsOver | None = None
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True)
@@ -46,7 +146,7 @@ class Topic:
 
 
 @dataclass(frozen=True)
-class Trust:
+class TrustSection:
     """How far the fit can be trusted: lines of a diagnosis, and what to do next, in order."""
 
     lines: list[Item]
@@ -150,7 +250,7 @@ class Report:
     flow: str
     texts: list[Text]
     over: Over | None
-    trust: Trust | None
+    trust: TrustSection | None
 
     @property
     def has_intervals(self) -> bool:
@@ -161,15 +261,3 @@ class Report:
     def has_contrast(self) -> bool:
         """Whether topics can be told apart by their contrast."""
         return any(topic.contrast is not None for topic in self.topics)
-
-    def as_json(self) -> dict[str, Any]:
-        """For the page."""
-        many = ("summary", "traces", "topics", "texts")
-        lists = {name: [vars(item) for item in getattr(self, name)] for name in many}
-        over = None if self.over is None else vars(self.over)
-        trust = None if self.trust is None else _trust_json(self.trust)
-        return vars(self) | lists | {"over": over, "trust": trust}
-
-
-def _trust_json(trust: Trust) -> dict[str, Any]:
-    return {"lines": [vars(item) for item in trust.lines], "advice": trust.advice}

@@ -2,8 +2,7 @@
 #pragma once
 #include "simd.hpp"
 
-namespace cohmm {
-namespace COHMM_LEVEL {
+namespace cohmm::COHMM_LEVEL {
 namespace {
 
 constexpr int LF = 2 * L;     // floats in a vector
@@ -43,26 +42,10 @@ INLINE void weighted_sum(const float* factors, const float* const* at, i64 n, i6
   i64 offset = 0;
   for (; offset + PANEL_LANES * LF <= width; offset += PANEL_LANES * LF)
     weighted_panel<PANEL_LANES>(factors, at, n, offset, out);
-  auto rest = [&](auto columns) INLINE_LAMBDA {
+  with_width<16, 32, 48, 64, 80, 96, 112>(width - offset, [&](auto columns) INLINE_LAMBDA {
     constexpr int V = decltype(columns)::value / LF;
     if constexpr (V < PANEL_LANES) weighted_panel<V>(factors, at, n, offset, out);
-  };
-  switch ((width - offset) / 16) {
-    case 1:
-      return rest(Width<16>{});
-    case 2:
-      return rest(Width<32>{});
-    case 3:
-      return rest(Width<48>{});
-    case 4:
-      return rest(Width<64>{});
-    case 5:
-      return rest(Width<80>{});
-    case 6:
-      return rest(Width<96>{});
-    case 7:
-      return rest(Width<112>{});
-  }
+  });
 }
 
 // at[i] = the row of the table for columns[i], i < n + AHEAD; the last there is stands for more.
@@ -79,12 +62,11 @@ INLINE void over_stretches(Indices indptr, Part part, i64 width, MatrixOut out, 
     double* row = out.row(r);
     for (i64 k = 0; k < out.shape[1]; k++) row[k] = 0.0;
     for (i64 first = indptr[r], last = indptr[r + 1]; first < last; first += STRETCH) {
-      stretch(r, first, least(last - first, STRETCH), sums.data);
+      stretch(r, first, least(last - first, STRETCH), sums);
       for (i64 k = 0; k < out.shape[1]; k++) row[k] += double(sums[k]);
     }
   }
 }
 
 }  // namespace
-}  // namespace COHMM_LEVEL
-}  // namespace cohmm
+}  // namespace cohmm::COHMM_LEVEL

@@ -1,0 +1,116 @@
+// Bytes to words, cells of CSV, and words to codes.
+#include "plain.hpp"
+
+namespace cohmm {
+namespace {
+
+bool is_blank(u8 byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
+
+struct Character {
+  int width;  // in bytes
+  u32 number;
+};
+
+Character character_at(const u8* p) {
+  const u32 first = p[0];
+  if (first < 0x80) return {1, first};
+  u32 number = p[1] & 0x3F;
+  if (first < 0xE0) return {2, (first & 0x1F) << 6 | number};
+  number = number << 6 | (p[2] & 0x3F);
+  if (first < 0xF0) return {3, (first & 0x0F) << 12 | number};
+  return {4, (first & 0x07) << 18 | number << 6 | (p[3] & 0x3F)};
+}
+
+}  // namespace
+
+i64 split_words(Bytes data, Indices borders, BytesOut packed, IndicesOut offsets, SymbolsOut rows) {
+  i64 n = 0, size = 0;
+  offsets[0] = 0;
+  for (i64 r = 0; r + 1 < borders.size(); r++) {
+    auto end_word = [&] {
+      if (size == offsets[n]) return;
+      rows[n++] = i32(r);
+      offsets[n] = size;
+    };
+    for (i64 i = borders[r]; i < borders[r + 1]; i++) {
+      if (is_blank(data[i])) end_word();
+      else packed[size++] = data[i];
+    }
+    end_word();
+  }
+  return n;
+}
+
+i64 split_text(Bytes data, Indices borders, Flags in_words, i64 min_length, BytesOut packed,
+               IndicesOut offsets, IndicesOut lengths) {
+  i64 n = 0, size = 0;
+  offsets[0] = 0;
+  for (i64 r = 0; r + 1 < borders.size(); r++) {
+    const i64 before = n;
+    i64 length = 0;  // of a word, in characters
+    auto end_word = [&] {
+      if (length >= min_length) offsets[++n] = size;
+      size = offsets[n];  // what is too short is written over
+      length = 0;
+    };
+    for (i64 i = borders[r]; i < borders[r + 1];) {
+      const auto [width, number] = character_at(data.data + i);
+      if (in_words[number]) {
+        for (int b = 0; b < width; b++) packed[size++] = data[i + b];
+        length++;
+      } else if (length > 0) {
+        end_word();
+      }
+      i += width;
+    }
+    end_word();
+    lengths[r] = n - before;
+  }
+  return n;
+}
+
+bool follow_quotes(Bytes data, i64 delimiter, IndicesOut state) {
+  i64 place = state[0], line = state[1], opened = state[2];
+  bool valid = true;
+  for (i64 i = 0; i < data.size() && valid; i++) {
+    const u8 byte = data[i];
+    // Without a branch: where cells end is chance.
+    const bool ends_cell = (byte == delimiter) | (byte == '\n') | (byte == '\r');
+    line += byte == '\n';
+    if (byte == '"') {
+      if (place == BEGIN) opened = line;
+      place = place == QUOTED ? CLOSED : place == PLAIN ? PLAIN : QUOTED;
+    } else if (place != QUOTED) {
+      if (place == CLOSED && !ends_cell) valid = opened == line || byte == ' ' || byte == '\t';
+      if (valid) place = ends_cell ? BEGIN : PLAIN;
+    }
+  }
+  state[0] = place;
+  state[1] = line;
+  state[2] = opened;
+  return valid;
+}
+
+void count_documents(Symbols symbols, Indices offsets, IndicesOut frequencies, IndicesOut latest) {
+  for (i64 d = 0; d + 1 < offsets.size(); d++)
+    for (i64 t = offsets[d]; t < offsets[d + 1]; t++) {
+      const i32 w = symbols[t];
+      if (w < 0 || latest[w] == d) continue;
+      latest[w] = d;
+      frequencies[w]++;
+    }
+}
+
+i64 recode(SymbolsOut symbols, IndicesOut offsets, Symbols places) {
+  i64 left = 0, t = 0;
+  for (i64 d = 0; d + 1 < offsets.size(); d++) {
+    for (const i64 end = offsets[d + 1]; t < end; t++) {
+      const i32 code = symbols[t] < 0 ? symbols[t] : places[symbols[t]];
+      if (code >= 0) symbols[left++] = code;
+    }
+    offsets[d + 1] = left;
+  }
+  return left;
+}
+
+}  // namespace cohmm
