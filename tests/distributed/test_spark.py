@@ -21,7 +21,8 @@ import cohmm
 from cohmm import HTMM, Cooccurrence, PairwiseHMM, count_pairs, count_triples
 from cohmm.data.partitioned import encode_sequences
 from cohmm.datasets.synthetic import random_hmm
-from cohmm.distributed import Partitions, batches
+from cohmm.distributed import Partitions
+from cohmm.distributed import spark as spark_backend
 from cohmm.kernels.threads import n_threads
 from tests.distributed.data_at_hand import (
     K,
@@ -286,11 +287,11 @@ def test_frames_that_cannot_be_read(spark: Any) -> None:
 
 
 def test_long_values_travel_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "LONGEST", 10)
+    monkeypatch.setattr(spark_backend, "ROW_BYTES", 10)
     values = [(3, list(range(50))), (7, None), (8, "y" * 30)]
-    sent = [row for number, value in values for row in batches.packed(number, value)]
+    sent = [row for number, value in values for row in spark_backend._packed(number, value)]
     assert len(sent) > 8
-    assert list(batches.unpacked(sent)) == values
+    assert list(spark_backend._unpacked(sent)) == values
 
 
 def test_workers_without_cohmm() -> None:

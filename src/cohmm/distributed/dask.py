@@ -25,7 +25,7 @@ from cohmm.distributed.backend import (
 from cohmm.distributed.files import FilePart
 
 FAN_IN = 8  # values that one task adds up
-AHEAD = 16  # tables that are computed before they are asked for
+AT_A_TIME = 16  # tables that are computed before they are given
 PLACE = "cohmm: place"  # where a row stands, while rows are brought together
 GONE = (
     "the Dask cluster could not finish: its scheduler is gone, or workers died or ran out of memory"
@@ -74,29 +74,27 @@ class DaskBackend(Backend):
         """Which part this is, in words for an error message."""
         return super().place(number) if self.places is None else self.places[number]
 
-    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Parts:
-        """What workers keep: if one dies, its parts are made again from the collection."""
-        shared = _as_task(broadcast)
-        parts = [
+    def _tasks(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> list[Delayed]:
+        # What is sent to all is a task as well, so that no worker has the only copy.
+        shared = delayed(_itself)(delayed(broadcast, traverse=False, pure=False))
+        return [
             delayed(on_part)(function, number, part, shared)
             for number, part in enumerate(self.parts)
         ]
+
+    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Parts:
+        """What workers keep: if one dies, its parts are made again from the collection."""
         with self._computing():
-            kept = _seen(list(dask.persist(*parts)))
+            kept = _with_progress(list(dask.persist(*self._tasks(function, broadcast))))
         return DaskBackend(kept, self.client, None, self.places)
 
     def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
-        shared = _as_task(broadcast)
-        found = [
-            delayed(on_part)(function, number, part, shared)
-            for number, part in enumerate(self.parts)
-        ]
         with self._computing():
-            found = _seen(found)
-        while len(found) > 1:
-            found = [delayed(add_all)(found[i : i + FAN_IN]) for i in range(0, len(found), FAN_IN)]
-        with self._computing():
-            return dask.compute(found[0])[0]
+            values = _with_progress(self._tasks(function, broadcast))
+            while len(values) > 1:
+                blocks = range(0, len(values), FAN_IN)
+                values = [delayed(add_all)(values[i : i + FAN_IN]) for i in blocks]
+            return dask.compute(values[0])[0]
 
     def answers(self, function: Callable[[Rows], pa.Table], schema: pa.Schema | None) -> Any:
         """A DataFrame for a DataFrame, where the schema is known; else a Bag."""
@@ -111,13 +109,12 @@ class DaskBackend(Backend):
         return frame_from_delayed(frames, meta=meta, verify_meta=False)
 
     def tables(self, function: Callable[[Rows], pa.Table]) -> Iterator[pa.Table]:
-        """One per part, in order: some are computed ahead."""
-        waiting: list[Any] = []
+        """One per part, in order: some are computed at a time."""
         tasks = [delayed(on_rows)(function, part) for part in self.parts]
-        with self._computing():
-            for number in range(len(tasks)):
-                waiting += dask.persist(*tasks[number + len(waiting) : number + AHEAD])
-                yield dask.compute(waiting.pop(0))[0]
+        for first in range(0, len(tasks), AT_A_TIME):
+            with self._computing():
+                tables = dask.compute(*tasks[first : first + AT_A_TIME])
+            yield from tables
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
@@ -210,12 +207,7 @@ def _blocks(array: Any) -> list[Delayed]:
     return [delayed(_one_row)(block) for block in array.to_delayed().ravel()]
 
 
-def _as_task(broadcast: tuple[Any, ...]) -> Delayed:
-    """What is sent to all: a task as well, so that no worker has the only copy."""
-    return delayed(_itself)(delayed(broadcast, traverse=False, pure=False))
-
-
-def _seen(tasks: list[Delayed]) -> list[Delayed]:
+def _with_progress(tasks: list[Delayed]) -> list[Delayed]:
     """The same tasks; the progress callback, if any, hears of each that is done."""
     callback = progress_callback()
     if callback is None:

@@ -7,14 +7,18 @@ processes, and nobody else reads them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import pickle
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, partial
+from itertools import groupby
+from math import isqrt
 from typing import Any
 from uuid import uuid4
 from warnings import catch_warnings, filterwarnings
 from weakref import finalize
 
+import numpy as np
 import pyarrow as pa
 from pyspark import StorageLevel, TaskContext
 from pyspark.errors import PySparkException
@@ -24,24 +28,13 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from cohmm._validation import shown
+from cohmm.data.encoding import list_column
 from cohmm.data.parts import Failed, Parts, add_all, on_part
 from cohmm.distributed.backend import Backend, Partitions, Rows, chosen_column, on_rows
-from cohmm.distributed.batches import (
-    BEGINS,
-    BYTES,
-    KEY,
-    NUMBER,
-    ORDER,
-    PIECE,
-    SYMBOL,
-    Batches,
-    added,
-    lists,
-    packed,
-    plain,
-    unpacked,
-)
 
+SYMBOL, KEY, ORDER, BEGINS = "symbol", "key", "order", "begins"  # columns of rows
+NUMBER, PIECE, BYTES = "number", "piece", "bytes"  # columns of values on their way
+ROW_BYTES = 2**26  # of a value in one row: neither Spark nor Arrow can hold 2**31
 SENT = f"{NUMBER} int, {PIECE} int, {BYTES} binary"  # what tasks give
 FEW = 8  # parts whose values this process adds up by itself
 FIRST_ROWS = 20  # from which the schema of answers is learnt, where it is not given
@@ -52,13 +45,16 @@ ABSENT = (
 )
 
 
+Batches = Iterable[pa.RecordBatch]
+
+
 class SparkParts(Parts):
     """Parts that Spark's tasks work on.
 
     Parameters
     ----------
-    frame : pyspark.sql.DataFrame
-        Rows from which the parts are made.
+    frame : pyspark.sql.DataFrame or None
+        Rows from which the parts are made; None in another process than that of the session.
     parts : callable
         The numbers and parts that a task makes of the rows of its partition.
     n_partitions : int, optional
@@ -67,7 +63,7 @@ class SparkParts(Parts):
 
     def __init__(
         self,
-        frame: DataFrame,
+        frame: Any,
         parts: Callable[[Batches], Iterator[tuple[int, Any]]],
         n_partitions: int | None = None,
     ) -> None:
@@ -76,6 +72,10 @@ class SparkParts(Parts):
         self._known = n_partitions
 
     def _mapped(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> DataFrame:
+        if self._frame is None:
+            raise ValueError(
+                "the parts of this data were left with their Spark session: read it again"
+            )
         # The name makes every frame another one to Spark, which keeps equal ones once, and
         # would drop all of them with the first.
         work = partial(_work, uuid4().hex, self._parts, function, broadcast)
@@ -85,9 +85,9 @@ class SparkParts(Parts):
         values = self._mapped(function, broadcast)
         if self._known is None or self._known > FEW:
             together = values.repartition(sql.floor(sql.sqrt(NUMBER)))
-            values = _map_in_arrow(together.sortWithinPartitions(NUMBER, PIECE), added, SENT)
+            values = _map_in_arrow(together.sortWithinPartitions(NUMBER, PIECE), _added, SENT)
         found = _fetched(values).sort_by([(NUMBER, "ascending"), (PIECE, "ascending")])
-        return add_all(value for _, value in unpacked(found.to_batches()))
+        return add_all(value for _, value in _unpacked(found.to_batches()))
 
     def keep(self, function: Callable[..., Any], *broadcast: Any) -> SparkParts:
         """What executors keep, in memory or on disk, until nobody here has it any more."""
@@ -98,23 +98,12 @@ class SparkParts(Parts):
         except BaseException:
             _release(frame)
             raise
-        kept = SparkParts(frame, unpacked, len(numbers.unique()))
+        kept = SparkParts(frame, _unpacked, len(numbers.unique()))
         finalize(kept, _release, frame).atexit = False
         return kept
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Gone, ()  # so that a model which was fitted on a session can be pickled
-
-
-class Gone(Parts):
-    """What parts are in another process than that of their session."""
-
-    def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
-        raise ValueError("the parts of this data were left with their Spark session: read it again")
-
-    def keep(self, function: Callable[..., Any], *broadcast: Any) -> Parts:
-        """Nothing that could be kept."""
-        return self
+        return SparkParts, (None, _unpacked)  # so that a fitted model can be pickled
 
 
 class SparkBackend(SparkParts, Backend):
@@ -188,7 +177,7 @@ def from_frame(frame: Any, column: str | None, group: str | None, order: str | N
         names = ", ".join(shown(name) for name in (column, group, order) if name is not None)
         why = str(error).split("\n", 1)[0]
         raise ValueError(f"Spark cannot give the rows of {names}: {why}") from None
-    rows = partial(lists, schema, group, order) if group else partial(plain, schema)
+    rows = partial(_grouped_rows, schema, group, order) if group else partial(_plain_rows, schema)
     return Partitions(SparkBackend(frame, rows, group), group)
 
 
@@ -234,6 +223,59 @@ def _release(frame: DataFrame) -> None:
 # What tasks do, in the processes of the executors.
 
 
+def _plain_rows(schema: pa.Schema, batches: Batches) -> Rows:
+    """One column, as it is."""
+    return Rows(_table(schema, batches)[SYMBOL].combine_chunks())
+
+
+def _grouped_rows(schema: pa.Schema, group: str, order: str | None, batches: Batches) -> Rows:
+    """A list per group, from rows of which the first of each is marked."""
+    table = _table(schema, batches)
+    for place, name in ((KEY, group), (ORDER, order)):
+        if name is not None and table[place].null_count:
+            raise ValueError(f"the column {shown(name)} is empty in some row")
+    starts = np.flatnonzero(table[BEGINS].to_numpy())
+    lengths = np.diff(starts, append=len(table))
+    values = list_column(table[SYMBOL].combine_chunks(), lengths)
+    return Rows(values, table[KEY].take(pa.array(starts)).combine_chunks())
+
+
+def _table(schema: pa.Schema, batches: Batches) -> pa.Table:
+    own = list(batches)
+    return pa.Table.from_batches(own) if own else schema.empty_table()
+
+
+def _packed(number: int, value: Any) -> Iterator[pa.RecordBatch]:
+    """Rows with a value, cut where it is long."""
+    data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    for piece, first in enumerate(range(0, len(data), ROW_BYTES)):
+        yield pa.record_batch(
+            [
+                pa.array([number], pa.int32()),
+                pa.array([piece], pa.int32()),
+                pa.array([data[first : first + ROW_BYTES]], pa.binary()),
+            ],
+            [NUMBER, PIECE, BYTES],
+        )
+
+
+def _unpacked(batches: Batches) -> Iterator[tuple[int, Any]]:
+    """The numbers and values of rows that are in order."""
+    rows = (
+        (number.as_py(), data)
+        for batch in batches
+        for number, data in zip(batch[NUMBER], batch[BYTES], strict=True)
+    )
+    for number, pieces in groupby(rows, key=lambda row: row[0]):
+        yield number, pickle.loads(b"".join(data.as_buffer() for _, data in pieces))
+
+
+def _added(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The sums of parts 0, 1 to 3, 4 to 8 ...: the root of their number, however many there are."""
+    for block, values in groupby(_unpacked(batches), key=lambda pair: isqrt(pair[0])):
+        yield from _packed(block, add_all(value for _, value in values))
+
+
 def _work(
     _: str,
     parts: Callable[[Batches], Iterator[tuple[int, Any]]],
@@ -243,7 +285,7 @@ def _work(
 ) -> Iterator[pa.RecordBatch]:
     n_threads = TaskContext.get().cpus()
     for number, part in parts(batches):
-        yield from packed(number, on_part(function, number, part, broadcast, n_threads))
+        yield from _packed(number, on_part(function, number, part, broadcast, n_threads))
 
 
 def _answer(

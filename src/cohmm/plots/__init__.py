@@ -7,15 +7,14 @@ package imports matplotlib (``pip install 'cohmm[plots]'``); importing `cohmm` d
 
 from cohmm.plots.canvas import STYLE, WIDTH
 from cohmm.plots.convergence import plot_convergence
-from cohmm.plots.emissions import plot_emissions
 from cohmm.plots.error_against_length import Line, plot_error_against_length
+from cohmm.plots.heat_maps import plot_emissions, plot_transitions
 from cohmm.plots.scatter import plot_scatter
 from cohmm.plots.segmentation import plot_segmentation
 from cohmm.plots.selection import plot_selection
 from cohmm.plots.spectrum import plot_spectrum
 from cohmm.plots.topic_map import plot_topic_map
 from cohmm.plots.topics_over import plot_topics_over
-from cohmm.plots.transitions import plot_transitions
 
 __all__ = [
     "STYLE",

@@ -12,7 +12,7 @@ from cohmm.kernels.types import Floats
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
 from cohmm.learn.learner import Fit
 from cohmm.learn.topics.topic_fit import TopicFit
-from cohmm.plots.canvas import COLOURS, GREY, canvas, plain
+from cohmm.plots.canvas import COLOURS, GREY, canvas, plain, plain_legend
 
 
 class Trace(NamedTuple):
@@ -72,8 +72,7 @@ def plot_convergence(fit: Any, ax: Axes | None = None) -> Axes:
         plain(ax)
         ax.grid(visible=False, which="minor")
         if several or any(trace.starts for trace in traces.values()):
-            for text in ax.legend(frameon=False).get_texts():
-                text.set_parse_math(False)
+            plain_legend(ax)
         return ax
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from cohmm.plots.canvas import COLOURS, MARKERS, canvas, plain
+from cohmm.plots.canvas import COLOURS, MARKERS, canvas, plain, plain_legend
 
 ASIDE = 0.005  # of the width of the axis
 Row = Mapping[str, Any]
@@ -53,15 +53,7 @@ def plot_error_against_length(
     rows = _checked(rows, error)
     if lines is None:
         methods = list(dict.fromkeys(row["method"] for row in rows))
-        lines = [
-            Line(
-                name,
-                COLOURS[number % len(COLOURS)],
-                MARKERS[number % len(MARKERS)],
-                ("-", "--", "-.")[number // len(COLOURS) % 3],
-            )
-            for number, name in enumerate(methods)
-        ]
+        lines = [_default_line(name, number) for number, name in enumerate(methods)]
     for line in lines:
         if not any(row["method"] == line.label for row in rows):
             raise ValueError(f"no row has the method {line.label!r}, of which there is a line")
@@ -72,9 +64,13 @@ def plot_error_against_length(
         ax.set_ylabel("error" if error == "error" else f"{error} error")
         plain(ax)
         if len(lines) > 1:
-            for text in ax.legend(frameon=False).get_texts():
-                text.set_parse_math(False)
+            plain_legend(ax)
         return ax
+
+
+def _default_line(name: str, number: int) -> Line:
+    turn, place = divmod(number, len(COLOURS))
+    return Line(name, COLOURS[place], MARKERS[place], ("-", "--", "-.")[turn % 3])
 
 
 def curves(ax: Axes, lines: Sequence[Line], rows: Sequence[Row], what: str) -> None:
@@ -93,18 +89,9 @@ def curve(ax: Axes, line: Line, rows: Sequence[Row], what: str, aside: float = 0
     mean = np.array([np.mean(group) for group in values])
     bars = np.abs([[min(group) for group in values], [max(group) for group in values]] - mean)
     step = ASIDE * np.log(at[-1] / at[0])
-    ax.errorbar(
-        np.array(at) * np.exp(aside * step),
-        mean,
-        yerr=bars,
-        color=line.colour,
-        marker=line.marker,
-        linestyle=line.style,
-        markersize=5,
-        linewidth=1.6,
-        elinewidth=1.0,
-        label=line.label,
-    )
+    look: Any = {"color": line.colour, "marker": line.marker, "linestyle": line.style}
+    look |= {"markersize": 5, "linewidth": 1.6, "elinewidth": 1.0, "label": line.label}
+    ax.errorbar(np.array(at) * np.exp(aside * step), mean, yerr=bars, **look)
 
 
 def lengths_axis(ax: Axes, rows: Sequence[Row]) -> None:

@@ -18,8 +18,8 @@ from matplotlib.patches import Circle, Polygon
 from scipy.spatial import ConvexHull, QhullError
 
 from cohmm.kernels.types import Floats
+from cohmm.plots._unwrap import emissions_of
 from cohmm.plots.canvas import COLOURS, GREY, canvas
-from cohmm.plots.given import emissions_of
 
 TOLERANCE = 1e-9
 ANGLES = np.deg2rad([90, 210, 330])
@@ -121,25 +121,15 @@ def plot_scatter(model: Any, ax: Axes | None = None) -> Axes:
     kind = emissions_of(model).kind
     scatter = scatter_of(model)
     with canvas(ax, height=3.1) as ax:
-        ax.add_patch(
-            Polygon(scatter.hull, facecolor="#f0e442", alpha=0.6, label="hull of the rows")
-        )
-        ax.add_patch(Polygon(CORNERS, fill=False, linewidth=1.2, label="triangle"))
-        ax.add_patch(Circle((0, 0), RADIUS, fill=False, linewidth=1.2, label="inner circle"))
-        ax.add_patch(
-            Circle((0, 0), 1, fill=False, linewidth=0.8, linestyle="--", label="outer circle")
-        )
+        solid: Any = {"fill": False, "linewidth": 1.2}
+        dashed: Any = {"fill": False, "linewidth": 0.8, "linestyle": "--"}
+        yellow: Any = {"facecolor": "#f0e442", "alpha": 0.6}
+        ax.add_patch(Polygon(scatter.hull, label="hull of the rows", **yellow))
+        ax.add_patch(Polygon(CORNERS, label="triangle", **solid))
+        ax.add_patch(Circle((0, 0), RADIUS, label="inner circle", **solid))
+        ax.add_patch(Circle((0, 0), 1, label="outer circle", **dashed))
         if scatter.dual is not None:
-            ax.add_patch(
-                Polygon(
-                    scatter.dual,
-                    fill=False,
-                    edgecolor=GREY,
-                    linewidth=0.8,
-                    linestyle="--",
-                    label="dual",
-                )
-            )
+            ax.add_patch(Polygon(scatter.dual, edgecolor=GREY, label="dual", **dashed))
         ax.plot(*scatter.points.T, "o", color=COLOURS[0], markersize=3, label="rows of M")
         sides = (("center", "bottom"), ("right", "top"), ("left", "top"))
         for state, ((x, y), (across, up)) in enumerate(zip(1.06 * CORNERS, sides, strict=True)):

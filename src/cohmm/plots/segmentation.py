@@ -13,18 +13,18 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch
 
 from cohmm.kernels.types import Floats
-from cohmm.learn.fitted import FittedTopics, as_fitted_topics
-from cohmm.plots.canvas import canvas, drawn, word
+from cohmm.learn.fitted import as_fitted_topics
+from cohmm.plots.canvas import canvas, drawn, plain_legend, word
 from cohmm.topics.coloured_runs import PALETTE
 from cohmm.topics.describe import words_of
 from cohmm.topics.document_chains import Segmented
 from cohmm.topics.word_order import Order
 
-MOST_WORDS = 250  # of a document that is written out
+MAX_WORDS = 250  # of a document that is written out
 LINE = 62  # letters
-MOST_LINES = 8  # of a longer one
+MAX_LINES = 8  # of a longer one
 EM = 0.603  # the width of a letter of a typewriter, as a share of its size
-LEAST = 0.25  # the opacity of a topic that is not probable at all
+MIN_OPACITY = 0.25  # the opacity of a topic that is not probable at all
 OTHERS = "#dddddd"
 TOP = 4  # words in the legend
 
@@ -38,7 +38,7 @@ class Box(NamedTuple):
 
 
 def plot_segmentation(
-    topics: FittedTopics, document: Any, ax: Axes | None = None, *, order: Order = "relevance"
+    topics: Any, document: Any, ax: Axes | None = None, *, order: Order = "relevance"
 ) -> Axes:
     """A document, line by line, every word in the colour of its topic.
 
@@ -66,22 +66,23 @@ def plot_segmentation(
     """
     if as_fitted_topics(topics) is None:
         raise ValueError(f"topics must be an HTMM, not a {type(topics).__name__}")
-    read = document if isinstance(document, Segmented) else _read(topics, document)
+    if not isinstance(document, (str, list, tuple, Segmented)):
+        raise ValueError(
+            "a document is a string, a list of words or a Segmented, not a "
+            f"{type(document).__name__}"
+        )
+    read = document if isinstance(document, Segmented) else topics.segment([document])[0]
     if not len(read):
         raise ValueError("the document has no word that the model knows")
     k = len(topics.components_)
     if read.topics.max() >= k:
         raise ValueError(f"the document has topic {read.topics.max()}, the model {k} topics")
-    written = len(read) <= MOST_WORDS
+    written = len(read) <= MAX_WORDS
     words = [word(one) for one in read.words]
     boxes = _boxes([_width(one) + 1 for one in words] if written else [1] * len(words), written)
     colours = _colours(read)
-    fills = np.array(
-        [
-            _on_paper(colours.get(topic, OTHERS), probability)
-            for topic, probability in zip(read.topics.tolist(), read.probabilities, strict=True)
-        ]
-    )
+    shades = zip(read.topics.tolist(), read.probabilities, strict=True)
+    fills = np.array([_on_paper(colours.get(topic, OTHERS), p) for topic, p in shades])
     lines = boxes[-1].line + 1
     entries = len(colours) + (len(colours) < len(set(read.topics.tolist())))
     with canvas(ax, height=0.15 * lines + 0.15 * entries + 0.35) as ax:
@@ -101,16 +102,6 @@ def plot_segmentation(
         return ax
 
 
-def _read(topics: FittedTopics, document: Any) -> Segmented:
-    if not isinstance(document, (str, list, tuple)):
-        raise ValueError(
-            "a document is a string, a list of words or a Segmented, not a "
-            f"{type(document).__name__}"
-        )
-    segmented: Segmented = topics.segment([document])[0]
-    return segmented
-
-
 def _colours(read: Segmented) -> dict[int, str]:
     """Colours of the most frequent topics, by their numbers."""
     counts = Counter(read.topics.tolist())
@@ -119,7 +110,7 @@ def _colours(read: Segmented) -> dict[int, str]:
 
 
 def _on_paper(colour: str, probability: float) -> Floats:
-    opacity = LEAST + (1 - LEAST) * probability
+    opacity = MIN_OPACITY + (1 - MIN_OPACITY) * probability
     return np.asarray(opacity * np.array(to_rgb(colour)) + (1 - opacity))
 
 
@@ -128,7 +119,7 @@ def _boxes(widths: list[int], written: bool) -> list[Box]:
     if written:
         length = LINE
     else:
-        length = -(-len(widths) // min(MOST_LINES, max(1, len(widths) // MOST_WORDS)))
+        length = -(-len(widths) // min(MAX_LINES, max(1, len(widths) // MAX_WORDS)))
     boxes, x, line = [], 0, 0
     for width in widths:
         if x and x + width > length + written:  # a gap may stand over the edge
@@ -152,22 +143,13 @@ def _write(ax: Axes, words: list[str], boxes: list[Box], fills: Floats) -> None:
     low, high = ax.get_xlim()
     letter = ax.get_window_extent().width * 72 / ax.figure.dpi / (high - low)
     light = fills @ [0.299, 0.587, 0.114] > 0.5
+    style: Any = {"family": "monospace", "va": "center_baseline", "parse_math": False}
     for text, box, bright in zip(words, boxes, light, strict=True):
-        ax.text(
-            box.x,
-            box.line,
-            text,
-            family="monospace",
-            fontsize=0.96 * letter / EM,
-            va="center_baseline",
-            color="black" if bright else "white",
-            parse_math=False,
-        )
+        colour = "black" if bright else "white"
+        ax.text(box.x, box.line, text, fontsize=0.96 * letter / EM, color=colour, **style)
 
 
-def _legend(
-    ax: Axes, topics: FittedTopics, colours: dict[int, str], order: Order, others: bool
-) -> None:
+def _legend(ax: Axes, topics: Any, colours: dict[int, str], order: Order, others: bool) -> None:
     tops, labels = words_of(topics.fit_, TOP, order), topics.fit_.all_labels
     handles = []
     for topic, colour in sorted(colours.items()):
@@ -177,14 +159,5 @@ def _legend(
         handles.append(Patch(color=colour, label=f"{topic}: {name}"))
     if others:
         handles.append(Patch(color=OTHERS, label="other topics"))
-    legend = ax.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(0, 0),
-        frameon=False,
-        handlelength=1,
-        handleheight=1,
-        borderaxespad=0.2,
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    place: Any = {"loc": "upper left", "bbox_to_anchor": (0, 0), "borderaxespad": 0.2}
+    plain_legend(ax, handles=handles, handlelength=1, handleheight=1, **place)

@@ -41,31 +41,13 @@ def plot_selection(value: Any, ax: Axes | None = None) -> Axes:
     chosen = k == value.recommended
     with canvas(ax, height=2.3) as ax:
         ax.errorbar(k, -behind, error, fmt="none", ecolor=COLOURS[0], capsize=2, linewidth=0.8)
-        ax.plot(
-            k[chosen],
-            -behind[chosen],
-            "o",
-            color=COLOURS[0],
-            label=f"recommended: {value.recommended}",
-        )
-        ax.plot(
-            k[~chosen],
-            -behind[~chosen],
-            "o",
-            markerfacecolor="white",
-            color=COLOURS[0],
-            label="others",
-        )
+        blue, label = COLOURS[0], f"recommended: {value.recommended}"
+        ax.plot(k[chosen], -behind[chosen], "o", color=blue, label=label)
+        ax.plot(k[~chosen], -behind[~chosen], "o", color=blue, mfc="white", label="others")
         ax.axhline(0, color=GREY, linewidth=0.6)
         if k.min() <= value.detectable <= k.max():
-            ax.axvline(
-                value.detectable,
-                color=COLOURS[1],
-                linestyle=":",
-                linewidth=1,
-                label=f"shown by the pairs: {value.detectable}",
-                zorder=0,
-            )
+            label = f"shown by the pairs: {value.detectable}"
+            ax.axvline(value.detectable, color=COLOURS[1], ls=":", lw=1, label=label, zorder=0)
         ax.set_xlim(k.min() - 0.6, k.max() + 0.6)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.set_xlabel(f"number of {value.kind}s")

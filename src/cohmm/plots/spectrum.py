@@ -10,11 +10,12 @@ from matplotlib.ticker import MaxNLocator
 
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
+from cohmm.learn.options import check_whole
 from cohmm.learn.pairs.pair_evidence import Combine, PairEvidence, PairFit
 from cohmm.learn.pairs.spectrum import Spectrum
 from cohmm.plots.canvas import COLOURS, GREY, canvas, plain
 
-MOST_DRAWN = 30
+MAX_DRAWN = 30
 BEYOND = 1.5  # values are drawn to this multiple of K, at least
 
 
@@ -40,36 +41,17 @@ def plot_spectrum(value: Any, ax: Axes | None = None, *, n_components: int | Non
     """
     shown, k = _spectrum(value)
     if n_components is not None:
-        if isinstance(n_components, bool) or not isinstance(n_components, (int, np.integer)):
-            raise ValueError(f"n_components must be a whole number from 1, not {n_components!r}")
-        if n_components < 1:
-            raise ValueError(f"n_components must be a whole number from 1, not {n_components!r}")
+        check_whole(n_components=n_components)
         k = int(n_components)
-    drawn = shown.values[: max(MOST_DRAWN, int(BEYOND * max(k, shown.n_detectable)))]
+    drawn = shown.values[: max(MAX_DRAWN, int(BEYOND * max(k, shown.n_detectable)))]
     place = np.arange(1, len(drawn) + 1)
     above = drawn > shown.floor
     with canvas(ax, height=2.3) as ax:
-        ax.plot(
-            place[above],
-            drawn[above],
-            "o",
-            color=COLOURS[0],
-            label=f"above the noise: {shown.n_detectable}",
-        )
-        ax.plot(
-            place[~above],
-            drawn[~above],
-            "o",
-            markerfacecolor="none",
-            color=COLOURS[0],
-            label="noise",
-        )
+        blue, label = COLOURS[0], f"above the noise: {shown.n_detectable}"
+        ax.plot(place[above], drawn[above], "o", color=blue, label=label)
+        ax.plot(place[~above], drawn[~above], "o", color=blue, mfc="none", label="noise")
         ax.axhline(
-            shown.floor,
-            color=COLOURS[1],
-            linestyle="--",
-            linewidth=1,
-            label=f"noise floor, {shown.floor:.2g}",
+            shown.floor, c=COLOURS[1], ls="--", lw=1, label=f"noise floor, {shown.floor:.2g}"
         )
         ax.axvline(k + 0.5, color=GREY, linestyle=":", linewidth=1, label=f"K = {k}")
         ax.set_yscale("log")
@@ -88,17 +70,17 @@ def plot_spectrum(value: Any, ax: Axes | None = None, *, n_components: int | Non
 def _spectrum(value: Any) -> tuple[Spectrum, int]:
     if isinstance(value, Spectrum):
         return value, value.n_detectable
-    if (hmm := as_fitted_hmm(value)) is not None:
-        if not isinstance(getattr(hmm, "pair_fit_", None), PairFit):
-            if not hasattr(hmm, "counts_"):
-                raise ValueError("this model was not learned: give counts of pairs")
-            return _of_counts(hmm.counts_, "tied"), hmm.model_.n_components
-        return hmm.pair_fit_.spectrum, hmm.model_.n_components
     if isinstance(value, PairFit):
         return value.spectrum, value.model.n_components
     if isinstance(value, Cooccurrence):
-        found = _of_counts(value, "tied")
-        return found, found.n_detectable
+        shown = _of_counts(value, "tied")
+        return shown, shown.n_detectable
+    if (hmm := as_fitted_hmm(value)) is not None:
+        if isinstance(fit := getattr(hmm, "pair_fit_", None), PairFit):
+            return fit.spectrum, hmm.model_.n_components
+        if not hasattr(hmm, "counts_"):
+            raise ValueError("this model was not learned: give counts of pairs")
+        return _of_counts(hmm.counts_, "tied"), hmm.model_.n_components
     if (topics := as_fitted_topics(value)) is not None:
         if not hasattr(value, "counts_"):
             raise ValueError(

@@ -10,8 +10,8 @@ from matplotlib.transforms import Bbox
 
 from cohmm.kernels.types import Floats
 from cohmm.learn.topics.topic_fit import TopicFit
+from cohmm.plots._unwrap import unwrap
 from cohmm.plots.canvas import COLOURS, WIDTH, canvas, drawn, word
-from cohmm.plots.given import unwrapped
 from cohmm.topics.describe import names_of
 from cohmm.topics.word_order import Order
 
@@ -68,7 +68,7 @@ def plot_topic_map(
     >>> plot_topic_map(fit, n_words=1).collections[0].get_offsets().shape
     (2, 2)
     """
-    fit = unwrapped(topics)
+    fit = unwrap(topics)
     if not isinstance(fit, TopicFit):
         raise ValueError(f"a map is that of an HTMM or a TopicFit, not of a {type(fit).__name__}")
     labels = [" ".join(map(word, name)) for name in names_of(fit, n_words, order)]
@@ -100,6 +100,7 @@ def plot_topic_map(
 def _place_labels(ax: Axes, places: Floats, radii: Floats, labels: list[str], frame: Bbox) -> None:
     """Labels beside their circles, as many as find room; the first have the first choice."""
     scale = ax.figure.dpi / 72
+    style: Any = {"textcoords": "offset points", "fontsize": "small", "parse_math": False}
     pixels = ax.transData.transform(places)
     taken = [
         Bbox.from_extents(x - r, y - r, x + r, y + r)
@@ -113,16 +114,7 @@ def _place_labels(ax: Axes, places: Floats, radii: Floats, labels: list[str], fr
             ((gap, 0), "left", "center"),
             ((-gap, 0), "right", "center"),
         ):
-            text = ax.annotate(
-                label,
-                place,
-                xytext=offset,
-                textcoords="offset points",
-                ha=across,
-                va=up,
-                fontsize="small",
-                parse_math=False,
-            )
+            text = ax.annotate(label, place, offset, ha=across, va=up, **style)
             box = text.get_window_extent()
             inside = frame.x0 <= box.x0 and box.x1 <= frame.x1
             inside = inside and frame.y0 <= box.y0 and box.y1 <= frame.y1

@@ -12,11 +12,19 @@ from cohmm.kernels.types import Floats
 from cohmm.plots.canvas import COLOURS, GREY, PALE, canvas, word
 from cohmm.topics.over import TopicsOver
 
-MOST = 8  # topics, where none are named
+MAX_TOPICS = 8  # topics, where none are named
 STRIP = 0.42  # inches
 FILLED = 0.78  # of a strip's height, by the largest value
-MOST_TICKS = 9
+MAX_TICKS = 9
 LETTERS = 28  # beside one another, under an axis of a column's width
+BESIDE: dict[str, Any] = {  # of a text at the right of a strip
+    "xycoords": ("axes fraction", "data"),
+    "textcoords": "offset points",
+    "va": "center",
+    "fontsize": "x-small",
+    "color": GREY,
+    "annotation_clip": False,
+}
 
 
 def plot_topics_over(
@@ -76,22 +84,12 @@ def plot_topics_over(
                 ax.fill_between(x, lifted(low), lifted(high), color=colour, alpha=0.22, lw=0)
                 ax.plot(x, lifted(middle), color=colour)
                 alone = _alone(middle)
-                ax.vlines(
-                    x[alone], lifted(low[alone]), lifted(high[alone]), color=colour, alpha=0.35
-                )
+                ends = lifted(low[alone]), lifted(high[alone])
+                ax.vlines(x[alone], *ends, color=colour, alpha=0.35)
                 ax.plot(x[alone], lifted(middle[alone]), "o", ms=2.5, color=colour)
-            ax.annotate(
-                ("max. " if place == 0 else "")
-                + (f"{top:.0%}" if what == "share" else f"{top:.0f}"),
-                (1, base + FILLED),
-                xycoords=("axes fraction", "data"),
-                xytext=(3, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize="x-small",
-                color=GREY,
-                annotation_clip=False,
-            )
+            largest = f"{top:.0%}" if what == "share" else f"{top:.0f}"
+            text = largest if place else f"max. {largest}"
+            ax.annotate(text, (1, base + FILLED), (3, 0), **BESIDE)
         _axes(ax, over, chosen, what)
         return ax
 
@@ -101,7 +99,7 @@ def _axes(ax: Axes, over: TopicsOver, chosen: list[int], what: str) -> None:
     labels = [word(group) for group in over.groups]
     longest = max(map(len, labels))
     slanted = longest > 7 or (over.period is None and longest * n > LETTERS)
-    most = n if over.period is None else MOST_TICKS if slanted else max(2, LETTERS // longest)
+    most = n if over.period is None else MAX_TICKS if slanted else max(2, LETTERS // longest)
     every = -(-n // most)
     kind: dict[str, Any] = {"parse_math": False}
     if slanted:
@@ -127,7 +125,7 @@ def _varying(values: Floats) -> list[int]:
     """The topics with the largest range."""
     with np.errstate(invalid="ignore"):
         reach = np.nan_to_num(np.nanmax(values, axis=0) - np.nanmin(values, axis=0))
-    return [int(k) for k in np.argsort(-reach, kind="stable")[:MOST]]
+    return [int(k) for k in np.argsort(-reach, kind="stable")[:MAX_TOPICS]]
 
 
 def _peak(values: Floats) -> float:

@@ -18,7 +18,7 @@ from cohmm.evidence.counting import pair_counts
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.evidence.totals import Total
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.fitted import FittedHMM, as_fitted_hmm
+from cohmm.learn.fitted import as_fitted_hmm
 from cohmm.model.hmm import HMM
 from cohmm.report.labels import Labels, checked_labels
 from cohmm.report.prepare import (
@@ -43,7 +43,7 @@ NO_DATA = "this model has no data with it; give the sequences that it was learne
 
 
 def report_hmm(
-    model: HMM | FittedHMM,
+    model: Any,
     data: Any,
     path: str | os.PathLike[str],
     *,
@@ -80,7 +80,7 @@ def report_hmm(
 
 
 def hmm_material(
-    model: HMM | FittedHMM,
+    model: Any,
     data: Any,
     lengths: Any = None,
     n_texts: int = N_TEXTS,
@@ -88,7 +88,7 @@ def hmm_material(
 ) -> Material:
     """Read sequences by an `HMM`; see `report_hmm`."""
     estimator = as_fitted_hmm(model)
-    hmm: HMM = model if estimator is None else estimator.model_  # type: ignore[assignment]
+    hmm: HMM = model if estimator is None else estimator.model_
     unseen: Unseen = "error" if getattr(estimator, "unseen", "error") == "error" else "missing"
     if not hasattr(estimator, "fit_"):  # a model whose parameters were set by hand
         estimator = None
@@ -142,7 +142,7 @@ def _about(seen: SequenceSummary, n_symbols: int) -> list[Item]:
     ]
 
 
-def _learning(model: FittedHMM | None) -> list[Item]:
+def _learning(model: Any) -> list[Item]:
     if model is None:
         return []
     stopped = "the stop rule was met" if model.fit_.converged else "all passes were used"
@@ -153,7 +153,7 @@ def _learning(model: FittedHMM | None) -> list[Item]:
     ]
 
 
-def _traces(model: FittedHMM | None) -> tuple[Trace, ...]:
+def _traces(model: Any) -> tuple[Trace, ...]:
     if model is None:
         return ()
     steps = []
@@ -165,7 +165,7 @@ def _traces(model: FittedHMM | None) -> tuple[Trace, ...]:
 
 
 def _diagnosis(
-    hmm: HMM, estimator: FittedHMM | None, data: Sequences | None, counts: Cooccurrence | None
+    hmm: HMM, estimator: Any, data: Sequences | None, counts: Cooccurrence | None
 ) -> Diagnosis:
     """Of an estimator, or of a model set by hand, with its data and the pairs of that.
 
@@ -183,9 +183,7 @@ def _diagnosis(
         return replace(alone, missing=(*alone.missing, f"what these sequences show: {error}"))
 
 
-def _trust(
-    diagnosis: Diagnosis, hmm: HMM, estimator: FittedHMM | None, data: Sequences | None
-) -> Trust:
+def _trust(diagnosis: Diagnosis, hmm: HMM, estimator: Any, data: Sequences | None) -> Trust:
     """The diagnosis, and intervals: by what the fit has kept, or by the data."""
     condition = ""
     try:

@@ -22,7 +22,7 @@ from cohmm.diagnose.topic_errors import topic_errors
 from cohmm.evidence.document_pairs import count_documents
 from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.fitted import FittedTopics, as_fitted_topics
+from cohmm.learn.fitted import as_fitted_topics
 from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.topic_lags import lag_shares
 from cohmm.report.labels import Labels, checked_labels
@@ -52,7 +52,7 @@ Spans = tuple[tuple[int, int], ...]
 
 
 def report_topics(
-    model: FittedTopics,
+    model: Any,
     documents: Any,
     path: str | os.PathLike[str],
     *,
@@ -98,7 +98,7 @@ def report_topics(
 
 
 def topic_material(
-    model: FittedTopics,
+    model: Any,
     documents: Any,
     n_texts: int = N_TEXTS,
     texts: Iterable[str] | None = None,
@@ -169,7 +169,7 @@ def _no_documents(fit: HTMMFit) -> Documents:
 
 
 def _readings(
-    model: FittedTopics, chains: Chains, data: Documents, wanted: Ints, texts: list[str | None]
+    model: Any, chains: Chains, data: Documents, wanted: Ints, texts: list[str | None]
 ) -> tuple[Reading, ...]:
     """The documents, one at a time: posteriors of all of them would be many."""
     bags = Chains.of(model.fit_, "independent")
@@ -230,7 +230,7 @@ def _corpus(data: Documents) -> list[Item]:
     ]
 
 
-def _topics(model: FittedTopics, fit: HTMMFit, lags: list[int]) -> list[Item]:
+def _topics(model: Any, fit: HTMMFit, lags: list[int]) -> list[Item]:
     chain = {
         "sticky": f"a word keeps the topic before it with probability {1 - fit.switch:.3g}",
         "full": "every document has transitions of its own",
@@ -264,7 +264,7 @@ def _perplexity(chains: Chains, data: Documents) -> list[Item]:
     return [Item("Perplexity", number(measured.perplexity), note)]
 
 
-def _counts(model: FittedTopics, data: Documents) -> Cooccurrence | None:
+def _counts(model: Any, data: Documents) -> Cooccurrence | None:
     counted: Cooccurrence | None = getattr(model, "counts_", None)
     if counted is not None:
         return counted
@@ -272,13 +272,13 @@ def _counts(model: FittedTopics, data: Documents) -> Cooccurrence | None:
     return count_documents(data, lags) if (data.lengths > min(lags)).any() else None
 
 
-def _lags(model: FittedTopics, data: Documents) -> list[int]:
+def _lags(model: Any, data: Documents) -> list[int]:
     """Those of the counts, or where there are none, those that these documents would have."""
     counted: Cooccurrence | None = getattr(model, "counts_", None)
     return sorted(lag_shares(model.lags, data) if counted is None else counted.lags)
 
 
-def _learning(model: FittedTopics, fit: HTMMFit) -> list[Item]:
+def _learning(model: Any, fit: HTMMFit) -> list[Item]:
     stopped = {True: "the stop rule was met", False: "all passes were used", None: ""}
     passes = f"{fit.n_iter:,} over pairs, {len(fit.passes):,} over documents"
     return [
@@ -288,7 +288,7 @@ def _learning(model: FittedTopics, fit: HTMMFit) -> list[Item]:
     ]
 
 
-def _trust(model: FittedTopics, data: Documents, diagnosis: Diagnosis) -> Trust:
+def _trust(model: Any, data: Documents, diagnosis: Diagnosis) -> Trust:
     """The diagnosis, and intervals of words.
 
     The transitions of a report are counted in the documents that it shows, and have none.
@@ -335,7 +335,7 @@ class Aligner:
     ('The Sun, then rain.', ((4, 7), (14, 18)))
     """
 
-    def __init__(self, model: FittedTopics, vocabulary: tuple[str, ...]):
+    def __init__(self, model: Any, vocabulary: tuple[str, ...]):
         self._pattern = None if callable(model.analyzer) else re.compile(model.token_pattern)
         self._lowercase = model.lowercase
         self._known = frozenset(vocabulary) - as_stop_words(model.stop_words)

@@ -1,0 +1,98 @@
+"""The values that a figure draws, taken out of an estimator, a model, a fit or an array."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cohmm.kernels.types import Floats
+from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
+from cohmm.learn.learner import Fit, prevalence_of
+from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
+from cohmm.model.hmm import HMM
+
+ROUNDING = 1e-6
+
+
+class Table(NamedTuple):
+    """Rows of probabilities, and what to call things."""
+
+    values: Floats
+    """P(symbol | state), (K, N), or P(next state | state), (K, K)."""
+    prevalence: Floats | None = None
+    """Of the states, (K,); of emissions, those of topics alone."""
+    kind: str = "state"
+    """"state" or "topic"."""
+    names: tuple[str, ...] = ()
+    """What the states are called; (): by their numbers."""
+    vocabulary: tuple[Any, ...] = ()
+    """The N symbols."""
+
+
+def unwrap(model: Any) -> Any:
+    """The value of an estimator or a fit: an `HMM`, a `TopicFit`, or ``model`` itself."""
+    if (hmm := as_fitted_hmm(model)) is not None:
+        return hmm.model_
+    if (topics := as_fitted_topics(model)) is not None:
+        return topics.fit_
+    return model.model if isinstance(model, Fit) else model
+
+
+def emissions_of(model: Any) -> Table:
+    """The emissions of a model, or an array of them, (K, N).
+
+    >>> emissions_of([[.5, .5, 0], [0, .5, .5]]).vocabulary
+    (0, 1, 2)
+    """
+    model = unwrap(model)
+    if isinstance(model, TopicFit):
+        names = _names_of_topics(model)
+        return Table(model.components, model.prevalence, "topic", names, model.vocabulary)
+    known = isinstance(model, HMM)
+    values = model.emissionprob if known else _probabilities(model, "emissions, (K, N)")
+    labels = model.vocabulary if known else None
+    return Table(values, vocabulary=labels or tuple(range(values.shape[1])))
+
+
+def transitions_of(model: Any) -> Table:
+    """The transitions of a model, or an array of them, (K, K)."""
+    model = unwrap(model)
+    if isinstance(model, HTMMFit):
+        return Table(model.transitions, model.prevalence, "topic", _names_of_topics(model))
+    if isinstance(model, TopicFit):
+        raise ValueError(f"{model!r} has no transitions: give an HTMM")
+    if not isinstance(model, HMM):
+        values = _probabilities(model, "transitions, (K, K)")
+        k = len(values)
+        if values.shape != (k, k):
+            raise ValueError(f"transitions must be (K, K), not {values.shape}")
+        model = HMM(np.full(k, 1 / k), values, np.ones((k, 1)))
+    return Table(model.transmat, prevalence_of(model))
+
+
+def _names_of_topics(fit: TopicFit) -> tuple[str, ...]:
+    """A label, or a number, of every topic; () where none has a label."""
+    labels = fit.labels if isinstance(fit, HTMMFit) else ()
+    return tuple(str(k) if label is None else label for k, label in enumerate(labels))
+
+
+def _probabilities(array: Any, what: str) -> Floats:
+    refused = f"give a fitted model or an array of {what}, not a {type(array).__name__}"
+    try:
+        values = np.asarray(array, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(refused) from None
+    if values.ndim != 2 or not values.size:
+        raise ValueError(f"{refused} of the shape {values.shape}")
+    if not np.isfinite(values).all() or (values < 0).any():
+        row, column = np.argwhere(~(np.isfinite(values) & (values >= 0)))[0]
+        raise ValueError(f"row {row}, column {column} of the {what} is {values[row, column]}")
+    off = np.abs(values.sum(axis=1) - 1)
+    if off.max() > ROUNDING:
+        row = int(off.argmax())
+        raise ValueError(
+            f"every row of the {what} must sum to one; row {row} sums to {values[row].sum():g}"
+        )
+    return np.asarray(values)
