@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 import cohmm
 from cohmm import HTMM, Documents, StorageError, TextWarning, read_documents, storage, threads
 from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.htmm_fit import HTMMFit

@@ -12,7 +12,7 @@ from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic import separable_hmm
 from cohmm.datasets.synthetic_topics import sample_documents
 from cohmm.diagnose import diagnose
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 from cohmm.report import from_hmm, from_topics, report_hmm, report_topics
 from cohmm.report.from_hmm import hmm_material
 from cohmm.report.from_topics import Aligner, texts_of, topic_material

@@ -20,8 +20,8 @@ from cohmm.data.user_warnings import warn
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
 from cohmm.distributed.backend import Partitions
-from cohmm.evidence.document_pairs import count_documents
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.counting import count_documents
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Callback, print_progress
 from cohmm.learn.options import check_choice, check_decay

@@ -25,8 +25,8 @@ import numpy as np
 
 from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import checked_weights
-from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.constraints import Known, uniform_states
 from cohmm.learn.learner import Callback, Fit, Record, keeping, learner
 from cohmm.learn.options import is_whole

@@ -11,9 +11,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from cohmm.data.partitioned import Data
-from cohmm.evidence.pairs import Cooccurrence
-from cohmm.evidence.triples import MOST_SYMBOLS, triple_counts
-from cohmm.evidence.windows import window_counts
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.windows import MOST_SYMBOLS, triple_counts, window_counts
 from cohmm.learn.constraints import Known, PseudoCounts
 from cohmm.learn.learner import Callback, Fit
 from cohmm.learn.options import check_choice

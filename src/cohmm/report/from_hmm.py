@@ -14,9 +14,8 @@ from cohmm.data.sequences import Sequences, Unseen
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.fit_summary import FitSummary
 from cohmm.diagnose.standard_errors import standard_errors
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import pair_counts
-from cohmm.evidence.pairs import Cooccurrence
-from cohmm.evidence.totals import Total
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fitted import as_fitted_hmm
 from cohmm.model.hmm import HMM
@@ -219,13 +218,33 @@ class Piece(NamedTuple):
     """Those of the piece, with a margin on both sides where the sequence goes on."""
 
 
+class _PairSum:
+    """A sum in which counts are added to others of about their size.
+
+    Adding each batch to one large sparse sum would copy that sum as often as there are batches.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[int, Cooccurrence]] = []
+
+    def add(self, part: Cooccurrence) -> None:
+        n = 1
+        while self._parts and self._parts[-1][0] == n:
+            part = self._parts.pop()[1] + part
+            n *= 2
+        self._parts.append((n, part))
+
+    def sum(self) -> Cooccurrence:
+        return sum((part for _, part in self._parts[-2::-1]), self._parts[-1][1])
+
+
 class SequenceSummary:
     """Sums over batches of sequences, and pieces that are drawn from them."""
 
     def __init__(self, hmm: HMM, n_texts: int, count: bool) -> None:
         self._hmm = hmm
         self._draw = Draw(n_texts)
-        self._pairs: Total[Cooccurrence] | None = Total() if count else None
+        self._pairs = _PairSum() if count else None
         self._kept: list[Sequences] = []
         self.pieces: dict[int, Piece] = {}
         self.n_sequences = self.n_observations = self.n_missing = 0

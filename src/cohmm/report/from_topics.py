@@ -19,8 +19,8 @@ from cohmm.data.user_warnings import silenced
 from cohmm.data.vocabulary import as_stop_words
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.topic_errors import topic_errors
-from cohmm.evidence.document_pairs import count_documents
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.counting import count_documents
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fitted import as_fitted_topics
 from cohmm.learn.topics.htmm_fit import HTMMFit

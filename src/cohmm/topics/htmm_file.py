@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from cohmm import storage
-from cohmm.evidence.pairs import Cooccurrence, checked_lag
+from cohmm.evidence.cooccurrence import Cooccurrence, checked_lag
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Progress
 from cohmm.learn.topics.htmm_fit import HTMMFit

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from cohmm.datasets.synthetic_topics import random_topics, sample_htmm
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 from cohmm.learn.topics.clusters import cluster_topics
 from tests.laws import rows_are_distributions
 from tests.topics.samples import error

@@ -17,7 +17,7 @@ from cohmm.datasets.synthetic_topics import (
     sample_documents,
     sample_htmm,
 )
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.topics import clusters, k_means
 from cohmm.learn.topics.htmm import htmm

@@ -10,7 +10,7 @@ import pytest
 from cohmm import HTMM, storage
 from cohmm.atomic_write import StorageError
 from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 from cohmm.learn.topics.htmm_growth import Past
 from cohmm.learn.topics.sticky_em import SMOOTHING, Topics, expected_counts
 from cohmm.topics.htmm_file import KIND

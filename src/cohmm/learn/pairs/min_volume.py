@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Callback, Progress, Record, learner
 from cohmm.learn.optimize import Jump

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.learn.constraints import Known
 from cohmm.learn.learner import Callback, Fit, Record, learner
 from cohmm.learn.pairs.anchor_free import starting_points

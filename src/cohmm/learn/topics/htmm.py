@@ -23,8 +23,8 @@ from typing import Any
 
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
-from cohmm.evidence.document_pairs import count_documents
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.counting import count_documents
 from cohmm.learn.learner import Callback, Record, learner
 from cohmm.learn.options import check_states, check_whole
 from cohmm.learn.pairs.pair_evidence import States

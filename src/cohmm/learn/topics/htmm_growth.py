@@ -23,8 +23,8 @@ import numpy as np
 
 from cohmm.data.documents import Documents, in_common_words, joined
 from cohmm.data.vocabulary import codes_in
-from cohmm.evidence.document_pairs import count_documents
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.counting import count_documents
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import Callback, Record

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Ints
 from cohmm.learn.learner import Callback, Fit, Progress
 from cohmm.learn.options import check_states

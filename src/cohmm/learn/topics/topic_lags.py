@@ -22,9 +22,8 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
-from cohmm.evidence.counting import as_lags
-from cohmm.evidence.document_pairs import count_documents
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.counting import as_lags, count_documents
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats
 from cohmm.learn.topics.clusters import both_ways, frequent_words, main_directions, whitened

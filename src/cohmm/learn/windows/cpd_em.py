@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.evidence.triples import Triples
+from cohmm.evidence.windows import Triples
 from cohmm.learn.learner import Callback, Fit, Progress, Record, learner
 from cohmm.learn.optimize import Jump
 from cohmm.learn.pairs.anchor_free import mixed, starting_points

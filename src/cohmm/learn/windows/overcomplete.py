@@ -17,8 +17,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import khatri_rao
 
-from cohmm.evidence.triples import Triples
-from cohmm.evidence.windows import Windows
+from cohmm.evidence.windows import Triples, Windows
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Callback, Fit, learner, warn
 from cohmm.learn.options import check_whole

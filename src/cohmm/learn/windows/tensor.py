@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.evidence.triples import Triples
+from cohmm.evidence.windows import Triples
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Callback, Fit, Progress, Record, learner
 from cohmm.learn.options import check_whole

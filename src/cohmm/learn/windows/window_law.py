@@ -21,10 +21,8 @@ from scipy import sparse
 from scipy.linalg import khatri_rao
 
 from cohmm.data.vocabulary import Vocabulary
-from cohmm.evidence.grams import keys_of
-from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence
-from cohmm.evidence.triples import Triples
-from cohmm.evidence.windows import Windows
+from cohmm.evidence.cooccurrence import LARGEST_DENSE, Cooccurrence
+from cohmm.evidence.windows import Triples, Windows, keys_of
 from cohmm.kernels.sparse_pass import triple_pass
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Ints, Part

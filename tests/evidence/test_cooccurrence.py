@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from cohmm import Cooccurrence, Sequences, StorageError, count_pairs, threads
+from cohmm.evidence.cooccurrence import LARGEST_DENSE
 from cohmm.evidence.counting import pair_counts
-from cohmm.evidence.pairs import LARGEST_DENSE
 from tests import laws, oracles
 from tests.strategies import sequences_of, with_gaps
 

@@ -5,20 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from scipy import sparse
 
 from cohmm import storage
-from cohmm.data.values import Value, as_amount, as_n_symbols, frozen, own, shown
-from cohmm.data.vocabulary import Vocabulary, codes_in, labels_for
-from cohmm.evidence.grams import added, as_counts, as_law, united
+from cohmm.data.values import (
+    Value,
+    as_amount,
+    as_floats,
+    as_n_symbols,
+    as_numbers,
+    frozen,
+    own,
+    shown,
+)
+from cohmm.data.vocabulary import Vocabulary, codes_in, labels_for, unite
+from cohmm.kernels.types import Floats, Ints
 
 Matrix = Any
 """An (N, N) array, or a scipy CSR array for large vocabularies."""
 
 LARGEST_DENSE = 1024
+LARGEST_SUM = {"i": 2.0**63, "f": np.inf}  # what a sum of counts must stay below, by type
 LARGEST_LAG = 2**31  # beyond, rounding shows in powers of a transition matrix
 
 
@@ -336,3 +346,70 @@ def _equal(left: Matrix, right: Matrix) -> bool:
         np.array_equal(getattr(left, part), getattr(right, part))
         for part in ("data", "indices", "indptr")
     )
+
+
+# -- counts of any kind ------------------------------------------------------------------------
+
+
+def as_counts(name: str, values: Any, ndim: int = 1) -> Ints | Floats:
+    """Counts, int64 or float64, that are finite, at least 0, and add up to something finite."""
+    array = as_numbers(name, values, "iuf", ndim)
+    if array.size and not (array.min() >= 0 and array.max() < np.inf):
+        place = tuple(np.argwhere(~(np.isfinite(array) & (array >= 0)))[0].tolist())
+        raise ValueError(
+            f"{name} have {array[place]} at {list(place)}: a count must be finite and at least 0"
+        )
+    kind = np.dtype(np.float64 if array.dtype.kind == "f" else np.int64)
+    if array.size:
+        with np.errstate(over="ignore"):
+            check_total(name, array.sum(dtype=np.float64), kind)
+    return own(array, kind)
+
+
+def check_total(name: str, total: float, kind: np.dtype[Any]) -> None:
+    """Refuse counts whose sum is too large for their type."""
+    if not total < LARGEST_SUM[kind.kind]:
+        raise ValueError(f"{name} add up to {total:.3g}, more than {kind} can hold")
+
+
+def added(name: str, a: Any, b: Any) -> Any:
+    """``a + b``, arrays or matrices of counts, where that does not overflow."""
+    total = a + b
+    check_total(name, float(a.sum()) + float(b.sum()), total.dtype)
+    return total
+
+
+def as_law(what: str, law: Any) -> Floats:
+    """Probabilities in an array of any shape, that sum to one."""
+    array = as_floats(what, law)
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0].tolist())
+        raise ValueError(f"{what} has the entry {array[place]} at {place}: no probability")
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    if not abs(total - 1) <= 1e-6:
+        raise ValueError(f"{what} sums to {total:.6g}, not to 1")
+    return array
+
+
+class Labelled(Protocol):
+    """Counts of some symbols, which have labels or are numbers."""
+
+    @property
+    def n_symbols(self) -> int:
+        """N."""
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """Their labels, where they have some."""
+
+
+def united(a: Labelled, b: Labelled) -> tuple[Vocabulary | None, int]:
+    """The labels of a sum of counts, and the number of its symbols."""
+    if (a.vocabulary is None) != (b.vocabulary is None):
+        raise ValueError("counts of labels and counts of numbers do not add up")
+    if a.vocabulary is None:
+        return None, max(a.n_symbols, b.n_symbols)
+    vocabulary = unite(a.vocabulary, cast(Vocabulary, b.vocabulary))
+    return vocabulary, len(vocabulary)
