@@ -13,15 +13,7 @@ ELSEWHERE = {  # a module: where its tests are, and why
     "fitted.py": ("plots/test_canvas.py", "what plots and reports take, and what they refuse"),
     "options.py": ("learn/test_contract.py", "bad values of every option of every learner"),
     "sources.py": ("learn/test_contract.py", "what pairwise takes: sequences and counts"),
-    "pairwise.py": (
-        "learn/test_contract.py",
-        "a learner like any other",
-    ),
-    "topics/topic_labels.py": ("topics/test_steering.py", "labels as rename and merge take them"),
-    "topics/pair_topics.py": (
-        "learn/topics/test_htmm.py",
-        "two steps of htmm: which start is best",
-    ),
+    "pairwise.py": ("learn/test_contract.py", "a learner like any other"),
 }
 
 

@@ -10,10 +10,10 @@ from cohmm.learn.pairwise import pairwise
 from cohmm.learn.sequences.baum_welch import baum_welch
 from cohmm.learn.sequences.refine import refine
 from cohmm.learn.topics.anchor_words import anchor_words
-from cohmm.learn.topics.gruber import gruber
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.lda import lda
 from cohmm.learn.topics.plsa import plsa
+from cohmm.learn.topics.sticky_em import gruber
 from cohmm.learn.windows.cpd_em import cpd_em
 from cohmm.learn.windows.overcomplete import grouped, overcomplete
 from cohmm.learn.windows.tensor import tensor

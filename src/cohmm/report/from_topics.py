@@ -23,7 +23,7 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_documents
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fitted import as_fitted_topics
-from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.learn.topics.topic_lags import lag_shares
 from cohmm.report.labels import Labels, checked_labels
 from cohmm.report.prepare import (
@@ -40,8 +40,7 @@ from cohmm.report.prepare import (
 )
 from cohmm.report.render import check_path, write
 from cohmm.report.schema import Item, Material, Reading, Trust
-from cohmm.topics.document_chains import Chains
-from cohmm.topics.over import TopicsOver
+from cohmm.topics.over_time import TopicsOver
 from cohmm.topics.overview import EPS, Overview
 from cohmm.topics.perplexity import likelihood
 
@@ -109,7 +108,7 @@ def topic_material(
     """Read documents by a fitted `HTMM`; see `report_topics`."""
     if as_fitted_topics(model) is None:
         raise ValueError(f"a report on topics is about an HTMM, not a {type(model).__name__}")
-    fit = model.fit_
+    fit = model.fit_.as_chain(model.chain)
     if over is not None and over.n_components != fit.n_components:
         raise ValueError(
             f"over is about {over.n_components} topics, and the model has {fit.n_components}"
@@ -123,9 +122,8 @@ def topic_material(
         data = model.encode(given)
     wanted = Draw(n_texts).offer(data.lengths)
     if overview is None:
-        overview = Overview.of(fit, model.chain, data)
+        overview = Overview.of(fit, data)
     transitions, flow = _transitions(fit, overview, len(data))
-    chains = Chains.of(fit, model.chain)
     diagnosis = diagnose(model, counts=_counts(model, data))
     lags = _lags(model, data)
     source = given if texts is None else texts
@@ -140,7 +138,7 @@ def topic_material(
             *([] if documents is None else _corpus(data)),
             *_topics(model, fit, lags),
             *([] if documents is None else _coherence_items(overview)),
-            *_perplexity(chains, data),
+            *_perplexity(fit, data),
             *detectable(diagnosis, lags, fit.n_components, "topics"),
             *_learning(model, fit),
         ),
@@ -155,7 +153,7 @@ def topic_material(
         coherence=overview.coherence,
         n_texts=len(data),
         cap=cap_sentence(len(data), len(wanted), "documents", "words"),
-        readings=_readings(model, chains, data, wanted, texts_of(source, wanted)),
+        readings=_readings(model, fit, data, wanted, texts_of(source, wanted)),
         labels=named,
         flow=flow,
         contrast=overview.contrast,
@@ -164,22 +162,22 @@ def topic_material(
     )
 
 
-def _no_documents(fit: HTMMFit) -> Documents:
+def _no_documents(fit: TopicFit) -> Documents:
     return Documents(np.empty(0, np.int32), np.zeros(1, np.int64), fit.vocabulary)
 
 
 def _readings(
-    model: Any, chains: Chains, data: Documents, wanted: Ints, texts: list[str | None]
+    model: Any, fit: TopicFit, data: Documents, wanted: Ints, texts: list[str | None]
 ) -> tuple[Reading, ...]:
     """The documents, one at a time: posteriors of all of them would be many."""
-    bags = Chains.of(model.fit_, "independent")
+    bags = fit.as_chain("independent")
     align = Aligner(model, data.vocabulary)
     readings = []
     for d, written in zip(wanted.tolist(), texts, strict=True):
         begin, end = data.offsets[d : d + 2].tolist()
         symbols = data.symbols[begin : min(end, begin + MAX_READ)]
         one = Documents(symbols, np.array([0, len(symbols)]), data.vocabulary)
-        inferred = chains.infer(one, decode=True, posteriors=True)
+        inferred = fit.infer(one, decode=True, posteriors=True)
         text, spans = align.find(written, data.words(d))
         readings.append(
             Reading(
@@ -200,7 +198,7 @@ def _readings(
     return tuple(readings)
 
 
-def _transitions(fit: HTMMFit, overview: Overview, n_documents: int) -> tuple[Floats, str]:
+def _transitions(fit: TopicFit, overview: Overview, n_documents: int) -> tuple[Floats, str]:
     """From which topic to which the words of the documents go, (K, K), and what that is.
 
     Counted as the model decodes them, so that they are those of the texts on the page; those
@@ -230,7 +228,7 @@ def _corpus(data: Documents) -> list[Item]:
     ]
 
 
-def _topics(model: Any, fit: HTMMFit, lags: list[int]) -> list[Item]:
+def _topics(model: Any, fit: TopicFit, lags: list[int]) -> list[Item]:
     chain = {
         "sticky": f"a word keeps the topic before it with probability {1 - fit.switch:.3g}",
         "full": "every document has transitions of its own",
@@ -256,10 +254,10 @@ def _coherence_items(overview: Overview) -> list[Item]:
     ]
 
 
-def _perplexity(chains: Chains, data: Documents) -> list[Item]:
+def _perplexity(fit: TopicFit, data: Documents) -> list[Item]:
     if not data.n_words:
         return []
-    measured = likelihood(chains, data)
+    measured = likelihood(fit, data)
     note = "exp(- log-likelihood of a word) on these documents, each word given those before it"
     return [Item("Perplexity", number(measured.perplexity), note)]
 
@@ -278,7 +276,7 @@ def _lags(model: Any, data: Documents) -> list[int]:
     return sorted(lag_shares(model.lags, data) if counted is None else counted.lags)
 
 
-def _learning(model: Any, fit: HTMMFit) -> list[Item]:
+def _learning(model: Any, fit: TopicFit) -> list[Item]:
     stopped = {True: "the stop rule was met", False: "all passes were used", None: ""}
     passes = f"{fit.n_iter:,} over pairs, {len(fit.passes):,} over documents"
     return [

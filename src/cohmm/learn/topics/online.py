@@ -25,23 +25,27 @@ from cohmm.data.documents import Documents, in_common_words, joined
 from cohmm.data.vocabulary import codes_in
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_documents
+from cohmm.kernels.documents import DocumentChain
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import Callback, Record
-from cohmm.learn.topics.chain_choice import with_chain_that_suits
 from cohmm.learn.topics.htmm import htmm
-from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.sticky_em import (
     SMOOTHING,
     Counted,
-    Topics,
     checked_weights,
     corpus_transitions,
     expected_counts,
+    sticky_chain,
+    tempered_switch,
 )
+from cohmm.learn.topics.switch_rate import fit_switch_rate
+from cohmm.learn.topics.topic_fit import TopicFit, topic_fit
 from cohmm.model.hmm import HMM
 from cohmm.model.matching import match_rows
 from cohmm.model.more_symbols import with_symbols
+
+COUNT_FLOOR = 1e-300  # so that nothing is divided by 0
 
 
 class Past(NamedTuple):
@@ -59,7 +63,7 @@ class Past(NamedTuple):
         return float(self.moves.sum())
 
     @classmethod
-    def of(cls, fit: HTMMFit, counts: Cooccurrence, vocabulary: tuple[Any, ...]) -> Past:
+    def of(cls, fit: TopicFit, counts: Cooccurrence, vocabulary: tuple[Any, ...]) -> Past:
         """What ``fit`` was made of, whose words are among ``vocabulary``."""
         n_words = float(counts.symbol_counts.sum())
         each = n_words * fit.prevalence + SMOOTHING * len(fit.vocabulary)
@@ -94,7 +98,7 @@ class Joined(NamedTuple):
 
 
 def with_new_documents(
-    fit: HTMMFit,
+    fit: TopicFit,
     documents: Documents,
     counts: Cooccurrence,
     new: Documents,
@@ -106,7 +110,7 @@ def with_new_documents(
 
     Parameters
     ----------
-    fit : HTMMFit
+    fit : TopicFit
         The topics so far.
     documents, counts : Documents, Cooccurrence
         What they were learned from.
@@ -123,45 +127,42 @@ def with_new_documents(
     if decay < 1 or before is not None or now is not None:
         together = np.concatenate([decay * _weights(documents, before), _weights(new, now)])
     counts = counts.scaled(decay) + count_documents(new, counts.lags, now)
-    share = counts.symbol_counts / counts.symbol_counts.sum()
-    start = with_symbols(fit.as_hmm(), documents.vocabulary, documents.n_symbols, share)
+    start = _start(fit, documents, counts)
     return Joined(joined(documents, new), counts, together, start)
 
 
 def grown_htmm(
     documents: Documents,
-    before: HTMMFit,
+    before: TopicFit,
     counts: Cooccurrence,
     *,
     decay: float = 1.0,
     refine: int = 1,
-    max_iter: int = 40,
-    tol: float = 1e-3,
     weights: Any = None,
-    random_state: int | None = None,
     callback: Callback | None = None,
-) -> tuple[HTMMFit, Cooccurrence]:
-    """Topics of the documents behind ``counts`` and of new ones, and the pairs of all.
+    **options: Any,
+) -> TopicFit:
+    """Topics of the documents of ``counts`` and of new ones; the result has the pairs of all.
 
     Parameters
     ----------
     documents : Documents
         The new ones; their new words join those of ``before``.
-    before : HTMMFit
+    before : TopicFit
         The topics so far.
     counts : Cooccurrence
         The pairs that they were learned from.
     decay : float
         What came before weighs so many times what it did.
-    refine, max_iter, tol, weights, random_state, callback
+    refine, weights, callback, **options
         As for `cohmm.learn.htmm`; ``weights`` are those of the new documents.
 
     >>> from cohmm.datasets.synthetic_topics import sample_htmm
     >>> documents = sample_htmm(200, n_components=3, n_words=60, random_state=0).documents
     >>> first, second = (documents.select(np.arange(a, a + 100)) for a in (0, 100))
     >>> counts = count_documents(first, range(1, 6))
-    >>> fit, both = grown_htmm(second, htmm(first, 3, random_state=0), counts)
-    >>> both == count_documents(documents, range(1, 6))
+    >>> fit = grown_htmm(second, htmm(first, 3, random_state=0), counts)
+    >>> fit.counts == count_documents(documents, range(1, 6))
     True
     """
     record = Record(callback)
@@ -169,61 +170,63 @@ def grown_htmm(
     no_documents = Documents(np.empty(0, np.int32), np.zeros(1, np.int64), before.vocabulary)
     _, documents = in_common_words(no_documents, documents)
     past = Past.of(before, counts, documents.vocabulary)
-    both = counts + count_documents(documents, counts.lags, weights)
-    share = both.symbol_counts / both.symbol_counts.sum()
-    start = with_symbols(before.as_hmm(), documents.vocabulary, documents.n_symbols, share)
-    # 1
+    counts = counts + count_documents(documents, counts.lags, weights)
+    start = _start(before, documents, counts)
+    # 1. pairs
     fit = htmm(
         documents,
         before.n_components,
         refine=0,
-        max_iter=max_iter,
-        tol=tol,
-        n_init=1,
         weights=weights,
-        random_state=random_state,
         start=start,
-        counts=both,
+        counts=counts,
         callback=callback,
+        **options,
     )
     past = past.ordered(match_rows(start.emissionprob, fit.components))
     weighing = checked_weights(documents, weights)
     followed = float(_weights(documents, weights) @ np.maximum(documents.lengths - 1, 0))
 
-    def rate(topics: Topics) -> float:
-        switches = followed * with_chain_that_suits(topics, documents, weighing).switch
-        return (past.switches + switches) / max(past.transitions + followed, 1e-300)
+    def switch_rate(chain: DocumentChain) -> float:
+        switches = followed * fit_switch_rate(chain, documents, weighing).switch
+        return (past.switches + switches) / max(past.transitions + followed, COUNT_FLOOR)
 
     with blas_threads(1):
-        topics = Topics.of(fit.components.T, fit.prevalence, fit.switch, fit.prior)
-        topics = topics._replace(switch=rate(topics))
-        # 2
+        chain = sticky_chain(fit.components.T, fit.prior, fit.switch)
+        chain = chain._replace(switch=switch_rate(chain))
+        # 2. passes over the new documents
         for n_pass in range(refine):
-            counted = expected_counts(documents, topics.restless(), weighing)
-            learned = past.and_then(counted).topics(SMOOTHING, fit.prior.sum())
-            topics = learned._replace(switch=topics.switch)
+            counted = expected_counts(documents, tempered_switch(chain), weighing)
+            learned = past.and_then(counted).maximized(SMOOTHING, fit.prior.sum())
+            chain = learned._replace(switch=chain.switch)
             record(n_pass + 1, counted.objective)
         if not refine:
-            return replace(fit, switch=topics.switch, seconds=record.seconds), both
-        topics = topics._replace(switch=rate(topics))
+            return replace(fit, switch=chain.switch, seconds=record.seconds)
+        chain = chain._replace(switch=switch_rate(chain))
         here = counted.words.sum(axis=0)
-        rows = followed * here / max(here.sum(), 1e-300)
-        moves = past.moves + rows[:, None] * corpus_transitions(documents, topics, weighing)
-    transitions = moves / np.maximum(moves.sum(axis=1, keepdims=True), 1e-300)
-    return (
-        HTMMFit.of(
-            topics,
-            transitions,
-            documents.vocabulary,
-            name=fit.name,
-            converged=fit.converged,
-            history=fit.history,
-            seconds=record.seconds,
-            passes=tuple(record.history),
-            starts=fit.starts,
-        ),
-        both,
+        rows = followed * here / max(here.sum(), COUNT_FLOOR)
+        moves = past.moves + rows[:, None] * corpus_transitions(documents, chain, weighing)
+    return topic_fit(
+        chain.emission.T,
+        chain.prior,
+        documents.vocabulary,
+        prior=chain.prior,
+        transitions=moves / np.maximum(moves.sum(axis=1, keepdims=True), COUNT_FLOOR),
+        switch=chain.switch,
+        name=fit.name,
+        converged=fit.converged,
+        history=fit.history,
+        seconds=record.seconds,
+        passes=tuple(record.history),
+        starts=fit.starts,
+        counts=counts,
     )
+
+
+def _start(fit: TopicFit, documents: Documents, counts: Cooccurrence) -> HMM:
+    """The topics so far, with the words of all documents."""
+    share = counts.symbol_counts / counts.symbol_counts.sum()
+    return with_symbols(fit.as_hmm(), documents.vocabulary, documents.n_symbols, share)
 
 
 def _weights(documents: Documents, weights: Any) -> Floats:
