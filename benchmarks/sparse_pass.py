@@ -33,7 +33,7 @@ from scipy import sparse
 from cohmm import Cooccurrence, PairwiseHMM
 from cohmm.datasets.corpora import reuters_documents
 from cohmm.datasets.data_files import MissingData
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 from cohmm.kernels import sparse_pass
 from cohmm.kernels.threads import run, threads
 from cohmm.learn.pairs.pair_evidence import PairEvidence

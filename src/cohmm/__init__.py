@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from cohmm.estimators.folds import SequenceKFold
     from cohmm.estimators.htmm import HTMM
     from cohmm.estimators.pairwise_hmm import PairwiseHMM
+    from cohmm.evidence.cooccurrence import Cooccurrence
     from cohmm.evidence.counting import count_pairs
-    from cohmm.evidence.pairs import Cooccurrence
-    from cohmm.evidence.triples import Triples, count_triples
-    from cohmm.evidence.windows import Windows, count_windows
+    from cohmm.evidence.windows import Triples, Windows, count_triples, count_windows
     from cohmm.kernels.threads import threads
     from cohmm.learn.run import EvidenceWarning
     from cohmm.model.hmm import HMM, ImpossibleObservation
@@ -63,9 +62,8 @@ _HOMES = {
     "cohmm.estimators.htmm": ("HTMM",),
     "cohmm.estimators.pairwise_hmm": ("PairwiseHMM",),
     "cohmm.evidence.counting": ("count_pairs",),
-    "cohmm.evidence.pairs": ("Cooccurrence",),
-    "cohmm.evidence.triples": ("Triples", "count_triples"),
-    "cohmm.evidence.windows": ("Windows", "count_windows"),
+    "cohmm.evidence.cooccurrence": ("Cooccurrence",),
+    "cohmm.evidence.windows": ("Triples", "Windows", "count_triples", "count_windows"),
     "cohmm.kernels.threads": ("threads",),
     "cohmm.learn.run": ("EvidenceWarning",),
     "cohmm.model.hmm": ("HMM", "ImpossibleObservation"),

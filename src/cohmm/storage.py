@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import math
+import mmap
 import os
-import struct
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 
@@ -23,22 +23,14 @@ from cohmm.atomic_write import replacing as replacing
 
 FORMAT = 1
 _ZIP = b"PK\x03\x04"
-_LOCAL_NAMES = 26  # bytes from the start of a member to the lengths of its names
-
-
-class Stream(NamedTuple):
-    """An array that is written as it is made, some of its rows at a time."""
-
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    chunks: Iterable[np.ndarray]
+PIECE = 2**24  # bytes of a mapped array that are written at a time
 
 
 def save(
     path: str | os.PathLike[str],
     kind: str,
     header: Mapping[str, Any],
-    arrays: Mapping[str, np.ndarray | Stream],
+    arrays: Mapping[str, np.ndarray],
 ) -> None:
     """Write a value to ``path``, whole or not at all."""
     with replacing(path) as file:
@@ -49,7 +41,7 @@ def write(
     file: IO[bytes],
     kind: str,
     header: Mapping[str, Any],
-    arrays: Mapping[str, np.ndarray | Stream],
+    arrays: Mapping[str, np.ndarray],
 ) -> None:
     """Write a value to an open file."""
     text = json.dumps({"cohmm": kind, "format": FORMAT, **header}, ensure_ascii=False)
@@ -58,74 +50,59 @@ def write(
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in {"header": first, **arrays}.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                if isinstance(array, Stream):
-                    _write_stream(member, array)
-                else:
-                    np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+                _write_array(member, np.asanyarray(array))
 
 
-def _write_stream(member: IO[bytes], stream: Stream) -> None:
-    described = np.lib.format.dtype_to_descr(stream.dtype)
-    np.lib.format.write_array_header_1_0(
-        member, {"descr": described, "fortran_order": False, "shape": stream.shape}
-    )
-    n = 0
-    for chunk in stream.chunks:
-        member.write(np.ascontiguousarray(chunk, stream.dtype).data.cast("B"))
-        n += len(chunk)
-    if n != stream.shape[0]:
-        raise RuntimeError(f"{n:,} rows were written, not {stream.shape[0]:,}")
+def _write_array(member: IO[bytes], array: np.ndarray) -> None:
+    """As `numpy.lib.format.write_array`; pages that are mapped from a file are let go again.
 
-
-def mapped(file: IO[bytes]) -> dict[str, np.ndarray]:
-    """The arrays of a value that this process has written, as they stand in the file.
-
-    Pages are read on access; checksums are not compared.
+    So what is larger than memory can be written.
     """
-    arrays: dict[str, np.ndarray] = {}
-    with zipfile.ZipFile(file) as archive:
-        for member in archive.infolist():
-            shape, dtype, offset = _place(file, member)
-            name = member.filename.removesuffix(".npy")
-            if math.prod(shape):
-                arrays[name] = np.memmap(file, dtype, "r", offset, shape)
-            else:
-                arrays[name] = np.empty(shape, dtype)
-    return arrays
+    mapped: Any = array
+    while isinstance(mapped, np.ndarray):
+        mapped = mapped.base
+    pages = isinstance(mapped, mmap.mmap) and hasattr(mapped, "madvise")
+    if not pages or not array.flags.c_contiguous:
+        np.lib.format.write_array(member, array, allow_pickle=False)
+        return
+    header = np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_1_0(member, header)
+    data, begin = array.reshape(-1).data.cast("B"), _address(array) - _address(mapped)
+    for first in range(0, len(data), PIECE):
+        member.write(data[first : first + PIECE])
+        page = (begin + first) // mmap.PAGESIZE * mmap.PAGESIZE
+        mapped.madvise(mmap.MADV_DONTNEED, page, min(PIECE, len(mapped) - page))
 
 
-def _place(file: IO[bytes], member: zipfile.ZipInfo) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    """The shape and the type of an array, and where in the file its numbers begin."""
-    file.seek(member.header_offset + _LOCAL_NAMES)
-    name, extra = struct.unpack("<HH", file.read(4))
-    file.seek(name + extra, os.SEEK_CUR)
-    shape, dtype = _shape_and_type(file)
-    return shape, dtype, file.tell()
+def _address(buffer: Any) -> int:
+    return int(np.frombuffer(buffer, np.uint8).ctypes.data)
 
 
 def kind(path: str | os.PathLike[str]) -> str:
-    """The kind of the value at ``path``; its arrays are not read."""
-    with members(path) as saved:
-        return str(saved.header["cohmm"])
+    """What `save` was told that the value at ``path`` is; its arrays are not read."""
+    with _opened(path) as archive:
+        return str(_checked_header(path, archive)["cohmm"])
 
 
 def load(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The header and the arrays of a value of ``kind`` that `save` wrote to ``path``."""
-    with members(path, kind) as saved:
-        return saved.header, {name: saved.array(name) for name in saved.names}
+    with _opened(path) as archive:
+        header = _checked_header(path, archive)
+        if header["cohmm"] != kind:
+            raise StorageError(f"{path} holds a {header['cohmm']}, not a {kind}")
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+        return header, {name: _array(archive, name) for name in names if name != "header"}
 
 
 class Members:
     """The arrays of a saved value, read one by one or piece by piece."""
 
-    def __init__(self, archive: zipfile.ZipFile, header: dict[str, Any]) -> None:
-        self._archive = archive
+    def __init__(self, header: dict[str, Any], archive: zipfile.ZipFile) -> None:
         self.header = header
-        names = [name.removesuffix(".npy") for name in archive.namelist()]
-        self.names = [name for name in names if name != "header"]
+        self._archive = archive
 
     def __contains__(self, name: str) -> bool:
-        return name in self.names
+        return f"{name}.npy" in self._archive.namelist()
 
     def kind_of(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
         """The shape and the type of an array."""
@@ -152,13 +129,13 @@ class Members:
 
 
 @contextmanager
-def members(path: str | os.PathLike[str], kind: str | None = None) -> Iterator[Members]:
-    """The arrays of a value of ``kind``, or of any, while the file is open."""
+def members(path: str | os.PathLike[str], kind: str) -> Iterator[Members]:
+    """The arrays of a value of ``kind``, while the file is open."""
     with _opened(path) as archive:
         header = _checked_header(path, archive)
-        if kind not in (None, header["cohmm"]):
+        if header["cohmm"] != kind:
             raise StorageError(f"{path} holds a {header['cohmm']}, not a {kind}")
-        yield Members(archive, header)
+        yield Members(header, archive)
 
 
 def _checked_header(path: str | os.PathLike[str], archive: zipfile.ZipFile) -> dict[str, Any]:
@@ -176,7 +153,7 @@ def _checked_header(path: str | os.PathLike[str], archive: zipfile.ZipFile) -> d
 
 @contextmanager
 def _opened(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
-    """The members of a file; damage is reported wherever it is met."""
+    """The members of a file, whose damage is told wherever it is met."""
     try:
         with open(path, "rb") as file:
             if file.read(len(_ZIP)) != _ZIP:
@@ -197,7 +174,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
 
 
 def _check_sizes(archive: zipfile.ZipFile, size: int) -> None:
-    """Check that all members together have at most the ``size`` of the file, before one is read.
+    """Whether all members together have at most the ``size`` of the file, before one is read.
 
     `save` compresses nothing, so that no small file can ask for much memory.
     """
@@ -217,7 +194,7 @@ def _check_sizes(archive: zipfile.ZipFile, size: int) -> None:
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """An array; no memory is allocated before its header agrees with its size."""
+    """An array, for which there is no memory asked before its header agrees with its size."""
     member = archive.getinfo(f"{name}.npy")
     try:
         with archive.open(member) as file:
@@ -233,18 +210,19 @@ def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
 
 
 def _shape_and_type(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """The shape and the type of an array, from the first bytes of its member."""
+    """What the first bytes of a member say of the array behind them."""
     version = np.lib.format.read_magic(file)
-    first = version == (1, 0)
-    header = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
-    shape, _, dtype = header(file)
+    if version == (1, 0):
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    else:
+        shape, _, dtype = np.lib.format.read_array_header_2_0(file)
     if dtype.kind not in "biuf":
         raise ValueError(f"{dtype} is not a type of numbers")
     return shape, dtype
 
 
 def reading(path: str | os.PathLike[str], build: Callable[[], Any]) -> Any:
-    """``build()``; its errors about the contents name the file."""
+    """``build()``, whose complaints about the contents name the file."""
     try:
         return build()
     except StorageError:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cohmm import Cooccurrence, Triples, count_pairs, count_triples
-from cohmm.evidence.partial import PLAN, forget
+from cohmm.evidence.saved_counts import PLAN, forget
 from tests.soak import resume
 
 PARTS = {"1.txt": "b a\na c b\n", "2.txt": "c d a\n\n", "3.txt": "a b c d\n"}
@@ -244,7 +244,7 @@ def test_half_a_folder_is_one_of_fewer_files(run, folder, parts, monkeypatch):
     """A kill while the folder is removed, after each of its files."""
     command = ["count", *parts, "-o", "c.cohmm", "--triples", "t.cohmm", "--resume"]
     with monkeypatch.context() as patch:
-        patch.setattr("cohmm.evidence.partial.forget", lambda folder: None)
+        patch.setattr("cohmm.evidence.saved_counts.forget", lambda folder: None)
         run(*command)
     expected = [(folder / name).read_bytes() for name in ("c.cohmm", "t.cohmm")]
     remembered = folder / "c.cohmm.partial"
@@ -277,7 +277,7 @@ def test_half_a_folder_is_one_of_fewer_files(run, folder, parts, monkeypatch):
 def test_a_note_without_its_counts_is_damage(run, folder, parts, monkeypatch):
     (folder / "3.txt").write_bytes(b"\xff\n")
     command = ["count", *parts, "-o", "c.cohmm", "--resume", "--skip-bad"]
-    monkeypatch.setattr("cohmm.evidence.partial.forget", lambda folder: None)
+    monkeypatch.setattr("cohmm.evidence.saved_counts.forget", lambda folder: None)
     run(*command)
     (folder / "c.cohmm.partial" / "000001.cohmm").unlink()
     run(*command, fails="there is no file c.cohmm.partial/000001.cohmm")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cohmm.data.read_sequences import Layout, read_files
-from cohmm.evidence.file_counts import count_files
+from cohmm.evidence.count_files import count_files
 from tests import oracles
 
 KEPT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)

@@ -16,7 +16,7 @@ from cohmm import read_documents
 from cohmm.data.read_sequences import Layout, read_files
 from cohmm.data.readers import delimited
 from cohmm.data.readers.source import find_sources
-from cohmm.evidence.file_counts import count_files
+from cohmm.evidence.count_files import count_files
 from tests.data.test_files import fails, labels_in, reading
 
 KEPT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

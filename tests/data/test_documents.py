@@ -10,7 +10,7 @@ from scipy import sparse
 
 from cohmm import StorageError, count_pairs
 from cohmm.data.documents import Documents, Names
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 
 VOCABULARY = ("rain", "snow", "sun")
 LISTS = st.lists(st.lists(st.integers(0, 2), max_size=6), min_size=1, max_size=6)

@@ -19,7 +19,7 @@ from cohmm.data.readers import delimited, plain_text
 from cohmm.data.readers.codes import Labels
 from cohmm.data.readers.reading import read_pieces
 from cohmm.data.readers.source import find_sources
-from cohmm.evidence.file_counts import count_files
+from cohmm.evidence.count_files import count_files
 
 SEQUENCES = [
     ["b", "a", "c", "a", "b"],

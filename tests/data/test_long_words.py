@@ -12,7 +12,7 @@ from cohmm import read_documents
 from cohmm.data.read_sequences import Layout, read_files
 from cohmm.data.readers import plain_text
 from cohmm.data.readers.codes import LONGEST
-from cohmm.evidence.file_counts import count_files
+from cohmm.evidence.count_files import count_files
 
 LONG = "é" * (LONGEST // 2)
 TOLD = r"{}: symbol 'é+\.\.\.é*' is longer than 1,048,576 bytes, the most that one may have"

@@ -11,7 +11,7 @@ import pytest
 
 import cohmm.data.read_sequences
 from cohmm import Sequences, count_pairs, read_sequences
-from cohmm.evidence.file_counts import count_files
+from cohmm.evidence.count_files import count_files
 
 LINES = [["sun", "rain", "sun"], ["cloud"], ["rain", "rain", "cloud", "sun"]]
 

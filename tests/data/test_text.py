@@ -22,7 +22,7 @@ from cohmm.data.documents import Documents
 from cohmm.data.readers import document_files as readers
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import Runs, as_analyzer
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 
 TEXTS = ["The sun, the SUN!", "Rain and sun.", "no rain"]
 WORDS = [["the", "sun", "the", "sun"], ["rain", "and", "sun"], ["no", "rain"]]

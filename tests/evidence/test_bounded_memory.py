@@ -17,13 +17,10 @@ from cohmm import Cooccurrence, count_pairs
 from cohmm.data import memory
 from cohmm.data.memory import LIBRARIES, Budget, MemoryCapError, as_bytes
 from cohmm.data.readers.source import find_sources
-from cohmm.evidence import packed, pair_sums, pair_totals, triple_totals
-from cohmm.evidence.file_counts import count_files
-from cohmm.evidence.file_pass import count_sources, plan
-from cohmm.evidence.packed import Places, added
-from cohmm.evidence.pair_sums import LargeRows
-from cohmm.evidence.temporary import DiskArray
-from cohmm.evidence.triple_totals import LargeTriples
+from cohmm.data.scratch import ScratchArray
+from cohmm.evidence import external_sum
+from cohmm.evidence.count_files import Options, count_files, count_sources
+from cohmm.evidence.external_sum import PackedRows, added_rows
 
 
 def zipf(n, n_symbols=3000, seed=0):
@@ -52,7 +49,7 @@ def sums(draw):
 
 
 @settings(max_examples=60)
-@given(sums(), st.sampled_from([None, 40, 4000]), st.booleans())
+@given(sums(), st.sampled_from([2**30, 40, 4000]), st.booleans())
 def test_a_sum_is_that_of_dense_tables(drawn, room, on_disk):
     n, parts, places = drawn
     expected = np.zeros((n, n), np.int64)
@@ -61,9 +58,10 @@ def test_a_sum_is_that_of_dense_tables(drawn, room, on_disk):
             if places[a] >= 0 and places[b] >= 0:
                 expected[a, places[b]] += count
     where = np.array(places, np.int32)
-    found = added([packed.packed(m) for m in parts], Places(where, where >= 0), room, None, on_disk)
-    assert isinstance(found.columns, DiskArray) == on_disk
-    matrix = found.matrix(n)
+    runs = [PackedRows.of(m) for m in parts]
+    found = added_rows(runs, n, where, room, None, on_disk)
+    assert isinstance(found.columns, ScratchArray) == on_disk
+    matrix = found.matrix(None, n)
     assert np.array_equal(matrix.toarray(), expected)
     assert matrix.data.dtype == np.int64
     assert np.array_equal(matrix.indices, sparse.csr_array(expected).indices)
@@ -72,9 +70,9 @@ def test_a_sum_is_that_of_dense_tables(drawn, room, on_disk):
 
 def test_a_packed_matrix_is_the_matrix():
     [matrix] = matrices(40, 1)
-    rows = packed.packed(matrix)
+    rows = PackedRows.of(matrix)
     assert (np.asarray(rows.small) == 0).sum() == len(rows.large) > 0
-    assert np.array_equal(rows.matrix(matrix.shape[1]).toarray(), matrix.toarray())
+    assert np.array_equal(rows.matrix(None, matrix.shape[1]).toarray(), matrix.toarray())
 
 
 @pytest.fixture
@@ -89,12 +87,11 @@ def tight(monkeypatch):
         def beside(self, n_symbols, labelled):
             return self
 
-    monkeypatch.setattr("cohmm.evidence.file_pass.Budget", Tight)
-    monkeypatch.setattr(pair_totals, "MOST_RUNS", 4)
-    monkeypatch.setattr(pair_totals, "FAN", 3)
-    monkeypatch.setattr(pair_sums, "CHUNK", 50)
-    monkeypatch.setattr(pair_sums, "LARGEST_DENSE", 10)
-    for module in ("pairs", "counting", "pair_totals"):
+    monkeypatch.setattr("cohmm.evidence.count_files.Budget", Tight)
+    monkeypatch.setattr(external_sum, "MOST_RUNS", 4)
+    monkeypatch.setattr(external_sum, "FAN", 3)
+    monkeypatch.setattr(external_sum, "CHUNK", 50)
+    for module in ("cooccurrence", "counting"):
         monkeypatch.setattr(f"cohmm.evidence.{module}.LARGEST_DENSE", 10)
 
 
@@ -115,11 +112,10 @@ def test_what_waits_on_disk_counts_as_in_memory(tmp_path, tight, integers, lags)
     sequences = np.split(zipf(4000, 90), [7, 8, 1500, 1501, 3000])
     path = write(tmp_path / "data.txt", sequences)
     expected = count_files(path, lags=lags, integers=integers).pairs
-    how = plan(lags=lags, integers=integers, memory=1, folder=tmp_path)
+    how = Options(lags=lags, integers=integers, memory=1, folder=tmp_path)
     found = count_sources(find_sources(path), how)
-    assert all(isinstance(found.pairs.by_lag[lag], LargeRows) for lag in lags)
-    assert {lag: expected.n_pairs(lag) for lag in lags} == found.pairs.n_pairs
-    mapped = found.pairs.counts()
+    assert {lag: expected.n_pairs(lag) for lag in lags} == found.n_pairs
+    mapped = found.pairs
     assert mapped == expected
     assert all(is_mapped(mapped[lag].data) for lag in lags)
     found.pairs.save(tmp_path / "found.cohmm")
@@ -182,7 +178,7 @@ def test_pruning_drops_triples(tmp_path):
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "3"])
 def test_pruning_is_checked(value):
     with pytest.raises(ValueError, match="min_count must be a whole number from 1"):
-        plan(min_count=value)
+        Options(min_count=value)
 
 
 @pytest.mark.parametrize("memory", ["", "x", "1 XB", "-1GB", 0, 1.5, True, "GB"])
@@ -222,15 +218,17 @@ def test_what_is_read_and_has_no_room_is_told(tmp_path, monkeypatch):
 @pytest.mark.parametrize("integers", [False, True])
 @pytest.mark.parametrize("most", [None, 30])
 def test_triples_that_have_no_room_wait_on_disk(tmp_path, tight, monkeypatch, integers, most):
-    monkeypatch.setattr(triple_totals, "LEAST_BLOCK", 16)
+    monkeypatch.setattr(external_sum, "MIN_BLOCK", 16)
     path = write(tmp_path / "data.txt", np.split(zipf(4000, 90), [7, 8, 1500, 1501, 3000]))
     options = {"triples": True, "integers": integers, "max_vocabulary": most}
     expected = count_files(path, **options).triples
-    found = count_sources(find_sources(path), plan(**options, memory=1, folder=tmp_path)).triples
-    assert isinstance(found, LargeTriples)
-    assert found.n_triples == expected.n_triples
-    assert found.value() == expected
-    assert is_mapped(found.value().triples)
+    how = Options(**options, memory=1, folder=tmp_path)
+    counted = count_sources(find_sources(path), how)
+    found = counted.triples
+    assert counted.n_triples == found.n_triples == expected.n_triples
+    assert found == expected
+    assert is_mapped(found.triples)
+    assert is_mapped(found.counts)
     found.save(tmp_path / "found.cohmm")
     expected.save(tmp_path / "expected.cohmm")
     assert (tmp_path / "found.cohmm").read_bytes() == (tmp_path / "expected.cohmm").read_bytes()
@@ -244,21 +242,20 @@ import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
 import numpy as np
-from cohmm.evidence.temporary import DiskArray
-from cohmm.evidence.triple_totals import LargeTriples
-DiskArray({str(tmp_path)!r}, np.int64).append(np.zeros(1000))
+from cohmm.data.scratch import ScratchArray
+ScratchArray(np.int64, 0, {str(tmp_path)!r}).append(np.zeros(1000))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr.splitlines()[-1].endswith(
-        f"StorageError: cannot write temporary counts to the folder {tmp_path}: File too large; "
-        "they need up to 5 bytes per pair"
+        f"StorageError: a scratch file cannot be written to the folder {tmp_path}: File too large; "
+        "the environment variable TMPDIR names another folder"
     )
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(ValueError, match=r"cannot write temporary counts to the folder .*no:"):
-        DiskArray(tmp_path / "no", np.int64)
+    with pytest.raises(ValueError, match=r"a scratch file cannot be written to the folder .*no:"):
+        ScratchArray(np.int64, 0, tmp_path / "no")
 
 
 PEAK = """

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm import Sequences, Triples, count_triples, threads
-from cohmm.evidence import triples
-from cohmm.evidence.triples import DENSE_CELLS, triple_counts
+from cohmm.evidence import windows
+from cohmm.evidence.windows import DENSE_CELLS, triple_counts
 from tests import laws, oracles
 from tests.strategies import sequences_of, with_gaps
 
@@ -54,7 +54,7 @@ def test_parts_inside_a_call_and_threads(monkeypatch, n_symbols):
     y = rng.integers(0, n_symbols, 1000)
     lengths = [300, 1, 2, 697]
     whole = count_triples(y, lengths, n_symbols=n_symbols)
-    monkeypatch.setattr(triples, "PART", 7)
+    monkeypatch.setattr(windows, "PART", 7)
     for n in (1, 2, 4):
         with threads(n):
             assert count_triples(y, lengths, n_symbols=n_symbols) == whole
@@ -95,7 +95,7 @@ def test_what_does_not_add_up(monkeypatch):
     assert numbers != labels
     assert numbers != count_triples([0, 1, 0], n_symbols=3)
     assert numbers != 3
-    monkeypatch.setattr(triples, "MOST_SYMBOLS", 3)
+    monkeypatch.setattr(windows, "MOST_SYMBOLS", 3)
     with pytest.raises(ValueError, match="triples of 4 symbols: at most 3"):
         labels + count_triples(["c", "d", "c"])
 

@@ -39,7 +39,7 @@ from cohmm import (
 )
 from cohmm.cli import app
 from cohmm.data.read_sequences import Layout, read_files
-from cohmm.evidence.file_counts import count_files
+from cohmm.evidence.count_files import count_files
 from cohmm.model.inference import in_logarithms
 from tests import oracles
 from tests.fuzz.draws import Draws

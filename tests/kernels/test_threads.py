@@ -167,7 +167,7 @@ def test_work_after_the_main_program_has_ended(tmp_path):
 import sys, threading, time
 from concurrent.futures import thread as futures
 from cohmm import PairwiseHMM
-from cohmm.evidence.file_counts import count_files
+from cohmm.evidence.count_files import count_files
 from cohmm.kernels.threads import one_ahead, run, threads
 
 def late():

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 import cohmm.learn
 from cohmm import HMM, Cooccurrence, Sequences, Triples, threads
 from cohmm.data.documents import Documents
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 from cohmm.evidence.windows import Windows
 from cohmm.kernels import blocks
 from cohmm.kernels import threads as threading

@@ -12,12 +12,11 @@ from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic import separable_hmm
 from cohmm.datasets.synthetic_topics import sample_documents
 from cohmm.diagnose import diagnose
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 from cohmm.report import from_hmm, from_topics, report_hmm, report_topics
 from cohmm.report.from_hmm import hmm_material
 from cohmm.report.from_topics import Aligner, texts_of, topic_material
 from cohmm.report.prepare import MAX_WORDS, detectable
-from cohmm.topics.document_chains import Chains
 
 THEMES = (
     "ship harbour cargo tide anchor sail",
@@ -62,7 +61,7 @@ def test_readings_are_those_of_the_model(topics, texts, data):
     material = topic_material(topics, texts)
     segments = topics.segment(data, posteriors=True)
     shares = topics.transform(data)
-    bag = Chains.of(topics.fit_, "independent").infer(data, decode=True).topics
+    bag = topics.fit_.as_chain("independent").infer(data, decode=True).topics
     assert len(material.readings) == material.n_texts == len(texts)
     for d, (reading, one) in enumerate(zip(material.readings, segments, strict=True)):
         assert [topics.vocabulary_[code] for code in reading.symbols] == one.words
@@ -94,7 +93,7 @@ def test_transitions_are_counted_as_documents_are_read(topics, texts, data):
 
 
 def test_transitions_of_many_words_are_counted_in_some(topics, texts, monkeypatch):
-    monkeypatch.setattr("cohmm.topics.overview.MOST_DECODED", 500)
+    monkeypatch.setattr("cohmm.topics.overview.MAX_DECODED", 500)
     material = topic_material(topics, texts)
     assert re.search(r"counted in 20 of the 61 documents", material.flow)
     np.testing.assert_allclose(material.transitions.sum(axis=1), 1)

@@ -15,7 +15,7 @@ from cohmm import threads
 from cohmm.data.documents import Documents
 from cohmm.learn.topics.topic_fit import topic_fit
 from cohmm.topics.coherence import coherence, occurrences
-from cohmm.topics.describe import top_words
+from cohmm.topics.top_words import top_words
 from tests.laws import close
 from tests.topics.samples import documents_of, sampled, separable_topics
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 
 #include <cstring>
 #include <string>
@@ -32,14 +33,11 @@ template <>
 struct type_caster<cohmm::Part> {
   NB_TYPE_CASTER(cohmm::Part, const_name("tuple[int, int]"))
 
-  bool from_python(handle source, uint8_t, cleanup_list*) noexcept {
-    PyObject* pair = source.ptr();
-    if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) return false;
-    value = {PyLong_AsLongLong(PyTuple_GetItem(pair, 0)),
-             PyLong_AsLongLong(PyTuple_GetItem(pair, 1))};
-    if (!PyErr_Occurred()) return true;
-    PyErr_Clear();
-    return false;
+  bool from_python(handle source, uint8_t flags, cleanup_list* cleanup) noexcept {
+    make_caster<std::pair<cohmm::i64, cohmm::i64>> range;
+    if (!range.from_python(source, flags, cleanup)) return false;
+    std::tie(value.first, value.last) = range.operator std::pair<cohmm::i64, cohmm::i64>();
+    return true;
   }
 };
 

@@ -130,7 +130,7 @@ INLINE void filter_lanes(Symbols symbols, const Group& group, Lanes& lanes, int 
           after[b * width + k] = initial[b * width + k] * emission[k];
       }
     if (entering || scaling.every_step || at % SCALE_EVERY == SCALE_EVERY - 1 || t + 1 == n) {
-      over_states(after, width, Sum{}, 0.0, totals);
+      over_states(after, width, add, 0.0, totals);
       observe(t, now, after, totals);
       bool low = false;
       for (int b = 0; b < LANES; b++)

@@ -39,7 +39,7 @@ constexpr i64 STRETCH = CHUNK;          // steps whose outer products are added 
         grown.to(gamma);
         beta.add_to(total);
       });
-  return over_elements(total, Sum{}) <= LARGEST_BETA;
+  return over_elements(total, add) <= LARGEST_BETA;
 }
 
 // After a step with a beta out of range: states with alpha zero are impossible and do without; the

@@ -1,6 +1,5 @@
 // The Python module: kernels chosen by what the processor can do; none of them holds the GIL.
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 
 #include <cstdlib>
 #include <initializer_list>

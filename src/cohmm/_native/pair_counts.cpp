@@ -64,7 +64,7 @@ constexpr i64 LARGEST_BYTE = 255;
 constexpr int BYTE = 8, ROW = 40;  // bits below the column and below the row in a key
 constexpr u64 COLUMN = 0xFFFFFFFF;
 
-// Where entries go.  A byte might be a part of anything: the compiler is told that it is not.
+// Where entries go.  A byte may alias anything, unless the pointers are restricted.
 struct Destination {
   const PackedEntries& out;
   i32* __restrict columns = out.columns.data;

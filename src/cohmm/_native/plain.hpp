@@ -131,7 +131,7 @@ i64 split_text(Bytes data, Indices borders, Flags in_words, i64 min_length, Byte
 // Where in a cell of CSV a byte may be; the same numbers stand in kernels/text.py.
 enum Place : i64 { BEGIN, PLAIN, QUOTED, CLOSED };
 
-// Follows the cells of CSV through data; whether no quote closes in the midst of a cell.
+// Follows the cells of CSV through data; whether no quote closes in the middle of a cell.
 //
 // `state` is (place, line, line of the last opening quote), and goes on from one call to the next.
 // A quote opens at the beginning of a cell alone, and two of them in a quoted cell are one that is

@@ -47,7 +47,7 @@ INLINE double sum_columns(i64 n, F f) {
   UNROLL for (int u = 0; u < U - 1; u++) if (k + L <= n) sum[u] += f(Columns<L>{k}), k += L;
   UNROLL for (int half = U / 2; half > 0; half /= 2) UNROLL for (int u = 0; u < half; u++) sum[u] +=
       sum[u + half];
-  double total = over_elements(sum[0], Sum{});
+  double total = over_elements(sum[0], add);
   for (; k < n; k++) total += f(Columns<1>{k});
   return total;
 }
@@ -69,7 +69,7 @@ INLINE Two<double> two_sums(i64 n, F f) {
     a += term.a;
     b += term.b;
   }
-  Two<double> total{over_elements(a, Sum{}), over_elements(b, Sum{})};
+  Two<double> total{over_elements(a, add), over_elements(b, add)};
   for (; k < n; k++) {
     const auto term = f(Columns<1>{k});
     total.a += term.a;

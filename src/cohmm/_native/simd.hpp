@@ -91,18 +91,10 @@ INLINE V sum(V a, [[maybe_unused]] V one, V b) {
   return a + b;
 }
 
-struct Sum {
-  template <class V>
-  INLINE V operator()(V a, V b) const {
-    return a + b;
-  }
-};
-struct Max {
-  template <class V>
-  INLINE V operator()(V a, V b) const {
-    if constexpr (sizeof(V) == 8) return a > b ? a : b;
-    else return larger(a, b);
-  }
+constexpr auto add = [](auto a, auto b) INLINE_LAMBDA { return a + b; };
+constexpr auto maximum = [](auto a, auto b) INLINE_LAMBDA {
+  if constexpr (sizeof a == sizeof(double)) return a > b ? a : b;
+  else return larger(a, b);
 };
 
 template <class V, class F>

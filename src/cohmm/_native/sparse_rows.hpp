@@ -7,7 +7,7 @@ namespace {
 
 constexpr int LF = 2 * L;     // floats in a vector
 constexpr i64 STRETCH = 128;  // non-zeros whose sum is float32
-constexpr i64 AHEAD = 16;     // non-zeros: a row is asked for before it is needed
+constexpr i64 AHEAD = 16;     // non-zeros: rows are prefetched
 using Lane = Vec<float, LF>;
 
 // out[:V LF] = sum_i factors[i] at[i][:V LF], in registers; at[n:n + AHEAD] are rows that come

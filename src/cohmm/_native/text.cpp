@@ -12,13 +12,11 @@ struct Character {
 };
 
 Character character_at(const u8* p) {
-  const u32 first = p[0];
-  if (first < 0x80) return {1, first};
-  u32 number = p[1] & 0x3F;
-  if (first < 0xE0) return {2, (first & 0x1F) << 6 | number};
-  number = number << 6 | (p[2] & 0x3F);
-  if (first < 0xF0) return {3, (first & 0x0F) << 12 | number};
-  return {4, (first & 0x07) << 18 | number << 6 | (p[3] & 0x3F)};
+  if (*p < 0x80) return {1, *p};
+  const int width = *p < 0xE0 ? 2 : *p < 0xF0 ? 3 : 4;
+  u32 number = *p & (0x7F >> width);
+  for (int b = 1; b < width; b++) number = number << 6 | (p[b] & 0x3F);
+  return {width, number};
 }
 
 }  // namespace

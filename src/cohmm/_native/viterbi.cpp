@@ -193,7 +193,7 @@ void viterbi(const Blocks& data, Part part, const Tables& logs, const Borders& b
         for (i64 k = 0; k < (left < 0 ? n_states : 0); k++)
           after[row + k] = emission[k] + (left == SEQUENCE_END ? logs.start[k] : 0.0);
       });
-      over_states(after, width, Max{}, -INF, tops);
+      over_states(after, width, maximum, -INF, tops);
       bool low = false;
       for (int b = 0; b < LANES; b++) {
         low |= tops[b] < LOW_SCORE || (entering && t == group.waits[b]);

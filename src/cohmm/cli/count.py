@@ -16,7 +16,7 @@ from cohmm.cli.session import check_output, files_of, reading, say_some, working
 if TYPE_CHECKING:
     from cohmm.data.parts import Parts
     from cohmm.data.read_sequences import Layout
-    from cohmm.evidence.file_pass import Pass, Sums
+    from cohmm.evidence.count_files import Counted, Options
 
 
 @options.with_layout
@@ -114,8 +114,8 @@ def count(
         return
     with working(threads):
         from cohmm.data.readers.source import find_sources
-        from cohmm.evidence.file_pass import count_sources, plan
-        from cohmm.evidence.partial import count_resumably, forget
+        from cohmm.evidence.count_files import Options, count_sources
+        from cohmm.evidence.saved_counts import count_resumably, forget
 
         asked: dict[str, Any] = {
             "min_count": min_count,
@@ -125,12 +125,12 @@ def count(
         }
         if merge:
             notices: list[str] = []
-            summary = _merge(inputs, output, plan(notice=notices.append, **asked))
+            summary = _merge(inputs, output, Options(notice=notices.append, **asked))
             say_some(notices)
         else:
             remembered = output.with_name(f"{output.name}.partial")
             with reading(inputs, "counting") as watch:
-                how = plan(
+                how = Options(
                     layout,
                     numbers(lags),
                     triples=triples is not None,
@@ -178,7 +178,7 @@ def _on_workers(
 ) -> dict[str, Any]:
     """Count on a cluster, and write what it counted."""
     from cohmm.evidence.counting import count_pairs
-    from cohmm.evidence.triples import count_triples
+    from cohmm.evidence.windows import count_triples
 
     pairs = count_pairs(data, lags=lags, characters=characters)
     threes = None if triples is None else count_triples(data, characters=characters)
@@ -194,27 +194,26 @@ def _on_workers(
     }
 
 
-def _merge(inputs: list[str], output: Path, how: Pass) -> dict[str, Any]:
+def _merge(inputs: list[str], output: Path, how: Options) -> dict[str, Any]:
     """Write the sum of saved counts, of pairs or of triples."""
     from cohmm import storage
-    from cohmm.evidence.saved_counts import merge_saved, merge_triples
+    from cohmm.evidence.saved_counts import merge_pairs, merge_triples
 
     if all(storage.kind(path) == "triples" for path in inputs):
-        total = merge_triples(inputs, how)
-        total.save(output)
-        return {"symbols": total.n_symbols, "triples": total.n_triples}
-    sums = merge_saved(inputs, how)
+        triples, n_triples = merge_triples(inputs, how)
+        triples.save(output)
+        return {"symbols": triples.n_symbols, "triples": n_triples}
+    sums = merge_pairs(inputs, how)
     sums.pairs.save(output)
     return _summary(sums)
 
 
-def _summary(sums: Sums) -> dict[str, Any]:
-    pairs, triples = sums.pairs, sums.triples
+def _summary(sums: Counted) -> dict[str, Any]:
     return {
-        "observed": int(pairs.symbol_counts.sum()),
-        "symbols": len(pairs.symbol_counts),
-        "pairs": {str(lag): n for lag, n in pairs.n_pairs.items()},
-        **({} if triples is None else {"triples": triples.n_triples}),
+        "observed": int(sums.pairs.symbol_counts.sum()),
+        "symbols": sums.pairs.n_symbols,
+        "pairs": {str(lag): n for lag, n in sums.n_pairs.items()},
+        **({} if sums.n_triples is None else {"triples": sums.n_triples}),
     }
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cohmm.data.partitioned import Partitioned
     from cohmm.data.read_sequences import Layout
     from cohmm.data.sequences import Sequences
-    from cohmm.evidence.pairs import Cooccurrence
+    from cohmm.evidence.cooccurrence import Cooccurrence
     from cohmm.learn.pairs.pair_fit import PairFit
     from cohmm.learn.recipe import PairwiseFit
     from cohmm.learn.sequences.refine import RefinedFit
@@ -197,7 +197,7 @@ class Files:
 
     def count(self, lags: Iterable[int]) -> Cooccurrence:
         """One pass: the pairs."""
-        from cohmm.evidence.file_counts import count_files
+        from cohmm.evidence.count_files import count_files
 
         with reading(self.inputs, "counting") as watch:
             return count_files(
@@ -242,7 +242,7 @@ def load_counts(paths: list[str], lags: tuple[int, ...] | None) -> Cooccurrence:
     """The sum of saved counts, at some of their lags."""
     from dataclasses import replace
 
-    from cohmm.evidence.pairs import Cooccurrence
+    from cohmm.evidence.cooccurrence import Cooccurrence
 
     counts = Cooccurrence.load(paths[0])
     for path in paths[1:]:

@@ -12,7 +12,7 @@ from cohmm.cli.session import Watch
 if TYPE_CHECKING:
     from cohmm.data.read_sequences import Layout
     from cohmm.data.sequences import Sequences
-    from cohmm.evidence.pairs import Cooccurrence
+    from cohmm.evidence.cooccurrence import Cooccurrence
     from cohmm.kernels.types import Ints
     from cohmm.model.hmm import HMM
 

@@ -76,7 +76,7 @@ class ScratchArray:
             return np.empty(0, self.dtype)
         if isinstance(self._file, io.BytesIO):
             return np.frombuffer(self._file.getbuffer(), self.dtype)
-        return np.frombuffer(mmap.mmap(self._file.fileno(), 0), self.dtype)
+        return np.ndarray(self._length, self.dtype, mmap.mmap(self._file.fileno(), 0))
 
     def _opened(self) -> IO[bytes]:
         with writing(self._folder):

@@ -21,8 +21,8 @@ from cohmm.diagnose.separation import (
     undetected_states,
     zero_thresholds,
 )
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import pair_counts
-from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.threads import blas_threads
 from cohmm.learn.fit import Fit
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics

@@ -15,7 +15,7 @@ import numpy as np
 from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.intervals import Tables
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.fit import Fit

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm.data.sequences import Sequences
-from cohmm.evidence.triples import MOST_SYMBOLS as MOST_TRIPLE_SYMBOLS
-from cohmm.evidence.triples import triple_counts
+from cohmm.evidence.windows import MOST_SYMBOLS as MOST_TRIPLE_SYMBOLS
+from cohmm.evidence.windows import triple_counts
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of

@@ -35,7 +35,7 @@ from cohmm.diagnose.scores import (
     triple_information,
     volume_slope,
 )
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of

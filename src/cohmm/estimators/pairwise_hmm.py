@@ -18,8 +18,8 @@ from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.fit_summary import FitSummary, summary_for
 from cohmm.diagnose.standard_errors import StandardErrors, standard_errors
 from cohmm.distributed.backend import Partitions
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_pairs
-from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Fit, print_progress
 from cohmm.learn.options import check_choice, check_decay

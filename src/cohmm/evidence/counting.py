@@ -9,19 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from cohmm.data.documents import Documents
+from cohmm.data.memory import LARGEST_BATCH, NO_CAP, Budget
 from cohmm.data.partitioned import Partitioned, count_data
 from cohmm.data.parts import Parts
+from cohmm.data.read_sequences import FileSequences
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.values import as_floats
-from cohmm.evidence.grams import check_total
-from cohmm.evidence.packed import PackedRows
-from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence, checked_lag
+from cohmm.data.vocabulary import Vocabulary
+from cohmm.evidence.cooccurrence import LARGEST_DENSE, Cooccurrence, check_total, checked_lag
+from cohmm.evidence.external_sum import UNLIMITED, ExternalSum, PackedRows, added_rows
 from cohmm.kernels import counts as kernels
 from cohmm.kernels.counts import LARGEST_BYTE, PackedEntries, pack_equal
 from cohmm.kernels.threads import n_threads, run, split
 from cohmm.kernels.types import Floats, Ints
 
 LARGEST_KEY = 2**32 - 1
+CSR_ENTRY = 12  # bytes
 BUCKET = 2**15  # pairs of a bucket: they are sorted in the cache
 MOST_BUCKETS = 512  # where there are more pairs, buckets are larger: each is written at its end
 WEIGHED_PARTS = 8  # sums of weights are made in this many parts, however many threads there are
@@ -58,28 +62,90 @@ def count_pairs(
     """
     if weights is not None and isinstance(X, (Parts, Partitioned)):
         raise ValueError("weights are for data in memory, not for parts of it")
-    counted = count_data(
-        X,
-        lengths,
-        pair_counts,
-        as_lags(lags),
-        weights,
-        vocabulary=vocabulary,
-        n_symbols=n_symbols,
-        unseen=unseen,
-        characters=characters,
+    options: dict[str, Any] = {"vocabulary": vocabulary, "n_symbols": n_symbols}
+    options |= {"unseen": unseen, "characters": characters}
+    counts, n_sequences, longest = count_data(
+        X, lengths, pair_counts, as_lags(lags), weights, **options
     )
-    return _with_pairs(*counted)
-
-
-def _with_pairs(counts: Cooccurrence, n_sequences: int, longest: int) -> Cooccurrence:
-    """``counts``, if there are any at every lag."""
     for lag in counts.lags:
         if counts.n_pairs(lag) == 0:
             raise ValueError(
                 f"there is no pair at lag {lag}: {n_sequences} sequences, the longest of "
                 f"{longest} symbols, never have two observations {lag} apart"
+                + hint_at_long_symbols(counts.vocabulary if longest == 1 else None)
             )
+    return counts  # type: ignore[no-any-return]
+
+
+def hint_at_long_symbols(vocabulary: Vocabulary | None) -> str:
+    """What to say further where every sequence is one symbol of these."""
+    if vocabulary and min(len(str(label)) for label in vocabulary) > 1:
+        return "; characters=True (--characters) reads text symbol by symbol"
+    return ""
+
+
+def count_documents(
+    documents: Documents | Partitioned, lags: Iterable[int] | int = (1,), weights: Any = None
+) -> Cooccurrence:
+    """Count which word follows which, within documents; empty ones have none.
+
+    Parameters
+    ----------
+    documents : Documents
+        The words.
+    lags : int or several
+        Distances at which to count; 1 is the next word.  A lag at which no document has a
+        pair counts nothing, as long as another lag has some.
+    weights : array, (D,), optional
+        One weight per document, not below zero.
+
+    >>> documents = Documents([0, 1, 0, 1], [0, 3, 3, 4], ("rain", "sun"))
+    >>> count_documents(documents)[1]
+    array([[0, 1],
+           [1, 0]])
+    """
+    if isinstance(documents, Partitioned):
+        if weights is not None:
+            raise ValueError("weights are for documents in memory, not for parts of them")
+        return _with_some_pairs(documents.map_sum(_document_pairs, as_lags(lags)), documents)
+    sequences, filled = documents.as_sequences()
+    if weights is not None:
+        weights = as_floats("weights", weights)
+        if weights.shape != (len(documents),):
+            raise ValueError(
+                f"weights must have one number per document, ({len(documents)},), "
+                f"not {weights.shape}"
+            )
+        wrong = ~(np.isfinite(weights) & (weights >= 0))
+        if wrong.any():
+            d = int(np.argmax(wrong))
+            raise ValueError(
+                f"the weight of {documents.name_of(d)} is {weights[d]}: it must be finite and >= 0"
+            )
+        weights = weights[filled]
+    counts = pair_counts(sequences, lags, weights)
+    if weights is not None and not weights.any():
+        raise ValueError("the weight of every document that has a word is 0")
+    return _with_some_pairs(counts, documents)
+
+
+def _document_pairs(documents: Documents, lags: list[int]) -> Cooccurrence | None:
+    """Of a part, which may have no word."""
+    return pair_counts(documents.as_sequences()[0], lags) if documents.n_words else None
+
+
+def _with_some_pairs(
+    counts: Cooccurrence | None, documents: Documents | Partitioned
+) -> Cooccurrence:
+    """``counts``, if there are any."""
+    if counts is None:
+        raise ValueError(f"there is no word in {len(documents)} documents")
+    if not any(counts.n_pairs(lag) for lag in counts.lags):
+        longest = int(documents.lengths.max(initial=0))
+        raise ValueError(
+            f"there is no pair of words at lag {', '.join(map(str, counts.lags))}: the longest of "
+            f"{len(documents)} documents has {longest} word{'' if longest == 1 else 's'}"
+        )
     return counts
 
 
@@ -97,19 +163,134 @@ def pair_counts(
     """`count_pairs` of `Sequences`, where counting no pair at all is no mistake."""
     lags = as_lags(lags)
     weighing = None if weights is None else checked_weights(weights, data.lengths)
-    count = dense_counts if data.n_symbols <= LARGEST_DENSE else _sparse_counts
     first = data.symbols[data.offsets[:-1]]
     known = first >= 0
     starts = np.bincount(
         first[known], None if weighing is None else weighing[known], data.n_symbols
     )
-    found = {lag: count(data, lag, weighing) for lag in lags}
-    return Cooccurrence._trusted(
-        {lag: matrix for lag, (matrix, _) in found.items()},
-        found[lags[0]][1],
-        starts,
-        data.vocabulary,
-    )
+    if weighing is None:
+        counted = _whole_counts(data, lags)
+    else:
+        count = dense_counts if data.n_symbols <= LARGEST_DENSE else _weighed_pairs
+        counted = {lag: count(data, lag, weighing) for lag in lags}
+    by_lag = {lag: matrix for lag, (matrix, _) in counted.items()}
+    return Cooccurrence._trusted(by_lag, counted[lags[0]][1], starts, data.vocabulary)
+
+
+def _whole_counts(data: Sequences, lags: list[int]) -> dict[int, tuple[Any, Ints]]:
+    """By lag the counts of pairs, and of symbols; a block of symbols at a time, if sparse."""
+    budget = data.budget if isinstance(data, FileSequences) else NO_CAP
+    budget = budget.beside(data.n_symbols, data.vocabulary is not None)
+    length = len(data.symbols)
+    size = max(length, 1) if data.n_symbols <= LARGEST_DENSE else budget.batch(LARGEST_BATCH)
+    counted = {}
+    for lag in lags:
+        total, symbols = PairTotal(budget, len(lags)), np.zeros(data.n_symbols, np.int64)
+        for block in split(length, -(-length // size)):
+            symbols += total.count(data, lag, block)
+        everything = Selection.all(data.n_symbols, None)
+        counted[lag] = total.matrix(everything, budget, len(lags))[0], symbols
+    return counted
+
+
+class Selection(NamedTuple):
+    """Symbols that stay, in a new order."""
+
+    codes: Ints
+    """The old code of every new one."""
+    places: Ints
+    """The new code of every old one; -1 where it goes."""
+    vocabulary: Vocabulary | None
+
+    @classmethod
+    def all(cls, n: int, vocabulary: Vocabulary | None) -> Selection:
+        """All ``n`` symbols, in the order that they have."""
+        return cls(np.arange(n), np.arange(n, dtype=np.int32), vocabulary)
+
+    @property
+    def stays(self) -> bool:
+        """Whether every symbol keeps its code."""
+        return bool((self.places == np.arange(len(self.places))).all())
+
+    def of(self, counts: Ints) -> Ints:
+        """Numbers by old code, as numbers by new code; none of what goes."""
+        counts = enlarged(counts, len(self.places))
+        return np.where(self.places[self.codes] >= 0, counts[self.codes], 0)
+
+
+class PairTotal:
+    """The sum of the pair counts of one lag, a block of sequences at a time, in bounded memory.
+
+    Up to `LARGEST_DENSE` symbols it is a table, beyond that an `ExternalSum`.
+    """
+
+    def __init__(self, budget: Budget = NO_CAP, n_lags: int = 1) -> None:
+        self._table: Ints | None = None
+        self.sparse = ExternalSum(PackedRows, budget.held(n_lags), budget.folder)
+
+    def count(self, data: Sequences, lag: int, block: tuple[int, int] | None = None) -> Ints:
+        """Add pairs that begin in a block of symbols; returns how often each symbol occurs."""
+        block = block or (0, len(data.symbols))
+        if data.n_symbols <= LARGEST_DENSE:
+            table, symbols = dense_counts(data, lag, None)
+            self._add_table(table)
+            return symbols
+        part, symbols = packed_counts(data, lag, block)
+        self.sparse.add(part)
+        return symbols
+
+    def absorb(self, other: PairTotal) -> None:
+        """All that another total has."""
+        if other._table is not None:
+            self._add_table(other._table)
+        self.sparse.absorb(other.sparse)
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs were counted."""
+        return self.sparse.total + (0 if self._table is None else int(self._table.sum()))
+
+    def matrix(self, selection: Selection, budget: Budget, n_lags: int) -> tuple[Any, int]:
+        """The sum, of the symbols that stay, an array or a CSR array; and how many pairs it has.
+
+        One that has no room in memory is mapped from a scratch file.
+        """
+        n, n_before = len(selection.codes), len(selection.places)
+        runs = self.sparse.runs
+        if self._table is not None and not runs:
+            kept = selection.places >= 0
+            table = enlarged(self._table, n_before) * np.outer(kept, kept)
+            table = table[np.ix_(selection.codes, selection.codes)]
+            return table, int(table.sum())
+        if self._table is not None or not runs:
+            runs.append(PackedRows.of(np.zeros((1, 1)) if self._table is None else self._table))
+        places = None if selection.stays else selection.places
+        fits = budget.fits(2 * CSR_ENTRY * sum(len(part.columns) for part in runs) * n_lags)
+        if len(runs) == 1 and places is None and len(runs[0].widths) == n_before:
+            rows = runs[0]
+        else:
+            room = budget.merging or UNLIMITED
+            rows = added_rows(runs, n_before, places, room, budget.folder, on_disk=not fits)
+        if not budget.fits(2 * CSR_ENTRY * len(rows.columns) * n_lags) and n > LARGEST_DENSE:
+            return rows.mapped_matrix(selection.codes, n, budget.folder), rows.total
+        matrix = rows.matrix(None if selection.stays else selection.codes, n)
+        return (matrix if n > LARGEST_DENSE else matrix.toarray()), rows.total
+
+    def _add_table(self, table: Ints) -> None:
+        size = len(table)
+        if self._table is None:
+            self._table = np.zeros((size, size), np.int64)
+        self._table = enlarged(self._table, size)
+        self._table[:size, :size] += table
+
+
+def enlarged(table: Ints, size: int) -> Ints:
+    """A table, or a list, with room for so many symbols, as it is where that is there."""
+    if len(table) >= size:
+        return table
+    larger = np.zeros((size,) * table.ndim, table.dtype)
+    larger[tuple(slice(n) for n in table.shape)] = table
+    return larger
 
 
 def dense_counts(
@@ -136,33 +317,14 @@ def dense_counts(
     return table, table.sum(axis=1) + alone
 
 
-def _sparse_counts(
-    data: Sequences, lag: int, weights: Floats | None
-) -> tuple[sparse.csr_array, np.ndarray]:
-    """As `dense_counts`: pairs are cut into buckets by their first symbol, and sorted there."""
-    if weights is not None:
-        return _weighed_pairs(data, lag, weights)
-    n, pairs = data.n_symbols, _sorted_pairs(data, lag)
-    columns, counts = (np.empty(pairs.ends[-1], kind) for kind in (np.int32, np.int64))
-    widths, totals = np.zeros(n, np.int64), np.zeros(n, np.int64)
+def packed_counts(
+    data: Sequences, lag: int, block: tuple[int, int]
+) -> tuple[PackedRows, np.ndarray]:
+    """As `dense_counts`, of pairs that begin in a block, as sparse counts of five bytes each.
 
-    def merge(bucket: np.ndarray, entries: slice, rows: slice) -> None:
-        kernels.merge_equal(
-            bucket, n, columns[entries], counts[entries], widths[rows], totals[rows]
-        )
-
-    run(merge, pairs.tasks())
-    indptr = np.concatenate([[0], np.cumsum(widths)])
-    if indptr[-1] <= np.iinfo(np.int32).max:
-        indptr = indptr.astype(np.int32)  # of one type with the columns, which are not copied then
-    matrix = sparse.csr_array((counts, columns, indptr), shape=(n, n))
-    matrix.has_canonical_format = True
-    return matrix, totals + pairs.alone
-
-
-def packed_counts(data: Sequences, lag: int) -> tuple[PackedRows, np.ndarray]:
-    """The pairs of a lag, as sparse counts of five bytes each; and how often symbols occur."""
-    n, pairs = data.n_symbols, _sorted_pairs(data, lag)
+    Pairs are cut into buckets by their first symbol, and sorted there.
+    """
+    n, pairs = data.n_symbols, _sorted_pairs(data, lag, block)
     columns, small = (np.empty(pairs.ends[-1], kind) for kind in (np.int32, np.uint8))
     widths, n_large = np.zeros(n, np.int32), np.zeros(n, np.int32)
     totals = np.zeros(n, np.int64)
@@ -201,16 +363,20 @@ class _SortedPairs(NamedTuple):
         ]
 
 
-def _sorted_pairs(data: Sequences, lag: int) -> _SortedPairs:
+def _sorted_pairs(data: Sequences, lag: int, block: tuple[int, int]) -> _SortedPairs:
     """A bucket has few enough rows to make a pair a 32-bit number, and few pairs."""
     n, symbols, offsets = data.n_symbols, data.symbols, data.offsets
-    parts = split(len(symbols), min(n_threads(), max(1, len(symbols) // (4 * n))))
+    begin, length = block[0], block[1] - block[0]
+    parts = [
+        (begin + first, begin + last)
+        for first, last in split(length, min(n_threads(), max(1, length // (4 * n))))
+    ]
     sizes, alone = np.zeros((2, len(parts), n), np.int64)
     run(
         lambda i, part: kernels.count_rows(symbols, offsets, part, lag, sizes[i], alone[i]),
         list(enumerate(parts)),
     )
-    most = max(BUCKET, len(symbols) // MOST_BUCKETS)
+    most = max(BUCKET, length // MOST_BUCKETS)
     bucket_of = np.empty(n, np.int32)
     n_buckets = kernels.cut_rows(sizes.sum(axis=0), most, LARGEST_KEY // n, bucket_of)
     rows = np.searchsorted(bucket_of, np.arange(n_buckets + 1))

@@ -1,27 +1,213 @@
-"""Counts of windows: so many symbols before, one in the middle, as many after."""
+"""Counts of windows: so many symbols before, one in the middle, as many after.
+
+Triples are windows of three.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
+from cohmm import storage
 from cohmm.data.partitioned import count_data
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.values import as_amount, as_n_symbols, as_numbers, shown
-from cohmm.data.vocabulary import Vocabulary
-from cohmm.evidence.grams import Grams, as_grams, as_law, keys_of, merged, rows_of
-from cohmm.kernels.threads import run, split
+from cohmm.data.values import Value, as_amount, as_n_symbols, as_numbers, frozen, own, shown
+from cohmm.data.vocabulary import Vocabulary, codes_in, labels_for
+from cohmm.evidence.cooccurrence import as_counts, as_law, united
+from cohmm.evidence.external_sum import ExternalSum, KeyCounts, summed
+from cohmm.kernels import counts as kernels
+from cohmm.kernels.threads import n_threads, run, split
 from cohmm.kernels.types import Floats, Ints
 
-PART = 2**20
+MOST_SYMBOLS = 2_000_000  # of triples: N cubed must fit a 64-bit key
+DENSE_CELLS = 2**22  # a table of all triples is used up to here
+PART = 2**22  # symbols
 KEY_BITS = 62  # a window must be a number that 64 bits hold
 
 
+class _Windows(Value):
+    """Rows of symbols that occur, and how often: what `Triples` and `Windows` have in common.
+
+    A subclass has the fields ``WHAT + "s"`` (rows, in order), ``counts``, ``n_symbols`` and
+    ``vocabulary``.
+    """
+
+    WHAT: ClassVar[str]
+    counts: Any
+    n_symbols: Any
+    vocabulary: Any
+
+    @property
+    def _rows(self) -> Ints:
+        raise NotImplementedError
+
+    @staticmethod
+    def _check_shape(rows: Ints) -> None:
+        raise NotImplementedError
+
+    def __post_init__(self) -> None:
+        what = self.WHAT
+        rows = as_numbers(f"{what}s", self._rows, ndim=2)
+        self._check_shape(rows)
+        n = as_n_symbols(self.n_symbols)
+        check_size(n, rows.shape[1], what)
+        if len(rows) and not 0 <= rows.min() <= rows.max() < n:
+            raise ValueError(
+                f"the {what}s are of symbols from {rows.min()} to {rows.max()}: there are {n}, "
+                "from 0"
+            )
+        amounts = as_counts(f"the counts of {what}s", self.counts)
+        if len(rows) != len(amounts):
+            raise ValueError(f"there are {len(amounts)} counts for {len(rows)} {what}s")
+        rows = own(rows, np.int32)
+        wrong = np.diff(keys_of(rows, n)) <= 0
+        if wrong.any():
+            place = int(np.argmax(wrong)) + 1
+            raise ValueError(
+                f"the {what}s must be in order, each once: {tuple(rows[place].tolist())} comes "
+                f"after {tuple(rows[place - 1].tolist())}"
+            )
+        self._set(rows, amounts, n, labels_for(n, self.vocabulary))
+
+    @classmethod
+    def _of_law(cls, law: Any, amount: float, vocabulary: Iterable[Any] | None) -> Self:
+        """A law, (N^tau, N, N^tau), as if so many windows had been counted."""
+        cube = as_law(f"the {cls.WHAT} law", law)
+        n = cube.shape[1] if cube.ndim == 3 else 0
+        tau = 1
+        while n > 1 and n**tau < len(cube):
+            tau += 1
+        wide = cls is not Triples
+        if n < 1 or cube.shape != (n**tau, n, n**tau) or (tau > 1 and not wide):
+            shape = "(N^tau, N, N^tau)" if wide else "(N, N, N)"
+            raise ValueError(f"a {cls.WHAT} law must be of the shape {shape}, not {cube.shape}")
+        check_size(n, 2 * tau + 1, cls.WHAT)
+        keys = np.flatnonzero(cube)
+        counts = cube.ravel()[keys] * amount
+        return cls(rows_of(keys, n, 2 * tau + 1), counts, n, vocabulary)  # type: ignore[call-arg]
+
+    def _total(self) -> float:
+        """How many were counted; a whole number, unless a law was given."""
+        return cast(float, self.counts.sum().item())
+
+    def __add__(self, other: object) -> Self:
+        if isinstance(other, int) and other == 0:  # so that sum() works
+            return self
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        width = self._rows.shape[1]
+        if other._rows.shape[1] != width:
+            raise ValueError(
+                f"{self.WHAT}s of {width} and of {other._rows.shape[1]} symbols do not add up"
+            )
+        vocabulary, n = united(self, other)
+        check_size(n, width, self.WHAT)
+        keys, counts = summed((each._keys(vocabulary, n), each.counts) for each in (self, other))
+        return self._trusted(rows_of(keys, n, width), counts, n, vocabulary)
+
+    __radd__ = __add__
+
+    def _keys(self, vocabulary: Vocabulary | None, n: int) -> Ints:
+        rows = self._rows
+        if vocabulary is not None and vocabulary != self.vocabulary:
+            rows = codes_in(self.vocabulary, vocabulary)[rows]
+        return keys_of(rows, n)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return (
+            (self.n_symbols, self.vocabulary) == (other.n_symbols, other.vocabulary)
+            and self.counts.dtype == other.counts.dtype
+            and np.array_equal(self._rows, other._rows)
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file, whole or not at all."""
+        kind = f"{self.WHAT}s"
+        header = {"n_symbols": self.n_symbols, "vocabulary": self.vocabulary}
+        storage.save(path, kind, header, {kind: self._rows, "counts": self.counts})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read counts that `save` wrote."""
+        kind = f"{cls.WHAT}s"
+        header, arrays = storage.load(path, kind)
+        frozen(arrays)
+
+        def build() -> Any:
+            fields = arrays[kind], arrays["counts"], header["n_symbols"], header["vocabulary"]
+            return cls(*fields)  # type: ignore[call-arg]
+
+        return cast(Self, storage.reading(path, build))
+
+
 @dataclass(frozen=True, eq=False)
-class Windows(Grams):
+class Triples(_Windows):
+    """The triples that occur, and how often.
+
+    Parameters
+    ----------
+    triples : int32 array, (n, 3)
+        The distinct triples (a, b, c), in order.
+    counts : int64 or float64 array, (n,)
+        How often each occurs; whole numbers where triples were counted.
+    n_symbols : int
+        N, the number of symbols.
+    vocabulary : tuple or None
+        The labels of the symbols, where they have labels.
+
+    >>> count_triples([0, 1, 0, 1, 0]) + count_triples([0, 1, 0])
+    Triples(2 symbols, 2 distinct of 4 triples)
+    """
+
+    WHAT = "triple"
+    triples: Ints
+    counts: Ints | Floats
+    n_symbols: int
+    vocabulary: Vocabulary | None = None
+
+    @classmethod
+    def from_probability(
+        cls, law: Any, n_triples: float = 10**9, *, vocabulary: Iterable[Any] | None = None
+    ) -> Triples:
+        """A given law of triples, (N, N, N), as if ``n_triples`` of them had been counted.
+
+        >>> Triples.from_probability([[[.5, 0], [.25, 0]], [[0, 0], [0, .25]]], n_triples=8).counts
+        array([4., 2., 2.])
+        """
+        return cls._of_law(law, as_amount("n_triples", n_triples), vocabulary)
+
+    @property
+    def n_triples(self) -> float:
+        """How many triples were counted; a whole number, unless a law was given."""
+        return self._total()
+
+    def __repr__(self) -> str:
+        return (
+            f"Triples({self.n_symbols:,} symbols, {len(self.counts):,} distinct "
+            f"of {self.n_triples:,.0f} triples)"
+        )
+
+    @property
+    def _rows(self) -> Ints:
+        return self.triples
+
+    @staticmethod
+    def _check_shape(rows: Ints) -> None:
+        if rows.shape[1] != 3:
+            raise ValueError(f"triples are of the shape (n, 3), not {rows.shape}")
+
+
+@dataclass(frozen=True, eq=False)
+class Windows(_Windows):
     """The windows of 2 tau + 1 symbols that occur, and how often.
 
     Parameters
@@ -45,13 +231,6 @@ class Windows(Grams):
     n_symbols: int
     vocabulary: Vocabulary | None = None
 
-    def __post_init__(self) -> None:
-        windows = as_numbers("windows", self.windows, ndim=2)
-        if windows.shape[1] < 3 or windows.shape[1] % 2 == 0:
-            raise ValueError(f"windows are of the shape (n, 2 tau + 1), not {windows.shape}")
-        _check_size(as_n_symbols(self.n_symbols), windows.shape[1] // 2)
-        self._set(*as_grams("window", windows, self.counts, self.n_symbols, self.vocabulary))
-
     @classmethod
     def from_probability(
         cls, law: Any, n_windows: float = 10**9, *, vocabulary: Iterable[Any] | None = None
@@ -67,11 +246,7 @@ class Windows(Grams):
         >>> Windows.from_probability(law, n_windows=8).windows
         array([[0, 1, 1, 1, 0]], dtype=int32)
         """
-        amount = as_amount("n_windows", n_windows)
-        cube, n, tau = _checked_law(law)
-        keys = np.flatnonzero(cube)
-        counts = cube.ravel()[keys] * amount
-        return cls(rows_of(keys, n, 2 * tau + 1), counts, n, vocabulary)  # type: ignore[arg-type]
+        return cls._of_law(law, as_amount("n_windows", n_windows), vocabulary)
 
     @property
     def tau(self) -> int:
@@ -104,8 +279,42 @@ class Windows(Grams):
             f"of {self.n_windows:,.0f} windows)"
         )
 
-    def _check_room(self, n: int) -> None:
-        _check_size(n, self.tau)
+    @property
+    def _rows(self) -> Ints:
+        return self.windows
+
+    @staticmethod
+    def _check_shape(rows: Ints) -> None:
+        if rows.shape[1] < 3 or rows.shape[1] % 2 == 0:
+            raise ValueError(f"windows are of the shape (n, 2 tau + 1), not {rows.shape}")
+
+
+def count_triples(
+    X: Any,
+    lengths: Iterable[int] | None = None,
+    *,
+    vocabulary: Iterable[Any] | None = None,
+    n_symbols: int | None = None,
+    unseen: Unseen = "error",
+    characters: bool = False,
+) -> Triples:
+    """Count three symbols in a row, in one pass; the data as `Sequences.of` reads it.
+
+    Triples never cross the border of two sequences, nor count where one is missing.
+
+    >>> count_triples([0, 1, 0, 1, 0]).triples
+    array([[0, 1, 0],
+           [1, 0, 1]], dtype=int32)
+    """
+    options: dict[str, Any] = {"vocabulary": vocabulary, "n_symbols": n_symbols}
+    options |= {"unseen": unseen, "characters": characters}
+    counts, n, longest = count_data(X, lengths, triple_counts, **options)
+    if not len(counts.counts):
+        raise ValueError(
+            f"there is no triple: {n} sequences, the longest of {longest} symbols, never have "
+            "three observations in a row"
+        )
+    return counts  # type: ignore[no-any-return]
 
 
 def count_windows(
@@ -126,16 +335,9 @@ def count_windows(
     array([[0, 1, 0, 1, 0],
            [1, 0, 1, 0, 1]], dtype=int32)
     """
-    counts, n, longest = count_data(
-        X,
-        lengths,
-        window_counts,
-        tau,
-        vocabulary=vocabulary,
-        n_symbols=n_symbols,
-        unseen=unseen,
-        characters=characters,
-    )
+    options: dict[str, Any] = {"vocabulary": vocabulary, "n_symbols": n_symbols}
+    options |= {"unseen": unseen, "characters": characters}
+    counts, n, longest = count_data(X, lengths, window_counts, tau, **options)
     if not len(counts.counts):
         raise ValueError(
             f"there is no window: {n} sequences, the longest of {longest} symbols, never have "
@@ -144,49 +346,98 @@ def count_windows(
     return counts  # type: ignore[no-any-return]
 
 
+def triple_counts(data: Sequences) -> Triples:
+    """`count_triples` of `Sequences`, where counting no triple at all is no mistake."""
+    n = data.n_symbols
+    check_size(n, 3, "triple")
+    keys, counts = _counted(data, 3)
+    return Triples._trusted(rows_of(keys, n, 3), counts, n, data.vocabulary)
+
+
 def window_counts(data: Sequences, tau: int = 2) -> Windows:
     """`count_windows` of `Sequences`, where counting no window at all is no mistake."""
     if isinstance(tau, bool) or not isinstance(tau, (int, np.integer)) or tau < 1:
         raise ValueError(f"tau must be a whole number from 1, not {shown(tau)}")
     n, width = data.n_symbols, 2 * int(tau) + 1
-    _check_size(n, int(tau))
-    last = len(data.symbols) - width + 1  # windows begin before this place
-
-    def count(first: int, stop: int) -> tuple[Ints, Ints]:
-        symbols = data.symbols[first : stop + width - 1]
-        keys = np.zeros(stop - first, np.int64)
-        missing = np.zeros(stop - first, bool)
-        for i in range(width):
-            here = symbols[i : i + len(keys)]
-            keys = keys * n + here
-            missing |= here < 0
-        places = np.arange(first, stop)
-        ends = data.offsets[np.searchsorted(data.offsets, places, side="right")]
-        return np.unique(keys[~missing & (places + width <= ends)], return_counts=True)
-
-    found = run(count, split(max(last, 0), -(-max(last, 0) // PART)))
-    keys, counts = merged(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+    check_size(n, width, "window")
+    keys, counts = _counted(data, width)
     return Windows._trusted(rows_of(keys, n, width), counts, n, data.vocabulary)
 
 
-def _check_size(n: int, tau: int) -> None:
-    width = min(2 * tau + 1, 2 * KEY_BITS)
-    if width * np.log2(max(n, 2)) > KEY_BITS:
-        most = int(2 ** (KEY_BITS / width))
+def _counted(data: Sequences, width: int) -> tuple[Ints, Ints]:
+    """The windows that occur as numbers of base N, in order, and how often each does."""
+    length, cells = len(data.symbols), data.n_symbols**width
+    if cells <= DENSE_CELLS:
+        parts = split(length, min(n_threads(), max(1, length // (4 * cells))))
+        tables = run(lambda first, stop: _table(data, width, cells, first, stop), parts)
+        table = np.sum(tables, axis=0)
+        keys = np.flatnonzero(table)
+        return keys, table[keys]
+
+    def count(first: int, stop: int) -> KeyCounts:
+        return KeyCounts.of(*np.unique(_keys_in(data, width, first, stop), return_counts=True))
+
+    total = ExternalSum(KeyCounts)
+    parts, at_once = split(length, -(-length // PART)), n_threads()
+    for i in range(0, len(parts), at_once):
+        for part in run(count, parts[i : i + at_once]):
+            total.add(part)
+    return summed((np.asarray(part.keys), np.asarray(part.counts)) for part in total.runs)
+
+
+def _table(data: Sequences, width: int, cells: int, first: int, stop: int) -> Ints:
+    table = np.zeros(cells, np.int64)
+    if width == 3:
+        part = (first, stop)
+        kernels.count_triples(data.symbols, data.offsets, part, data.n_symbols, table)
+        return table
+    for begin in range(first, stop, PART):
+        keys = _keys_in(data, width, begin, min(begin + PART, stop))
+        table += np.bincount(keys, minlength=cells)
+    return table
+
+
+def _keys_in(data: Sequences, width: int, first: int, stop: int) -> Ints:
+    """The windows that begin from ``first`` to before ``stop``."""
+    symbols, offsets, n = data.symbols, data.offsets, data.n_symbols
+    if width == 3:
+        keys = np.empty(stop - first, np.int64)
+        return keys[: kernels.triple_keys(symbols, offsets, (first, stop), n, keys)]
+    stop = max(min(stop, len(symbols) - width + 1), first)
+    keys, missing = np.zeros(stop - first, np.int64), np.zeros(stop - first, bool)
+    for i in range(first, first + width):
+        here = symbols[i : i + len(keys)]
+        keys = keys * n + here
+        missing |= here < 0
+    places = np.arange(first, stop)
+    ends = offsets[np.searchsorted(offsets, places, side="right")]
+    return keys[~missing & (places + width <= ends)]
+
+
+def check_size(n: int, width: int, what: str = "triple") -> None:
+    """Whether windows of ``n`` symbols can be numbered."""
+    if what == "triple":
+        if n > MOST_SYMBOLS:
+            raise ValueError(f"triples of {n:,} symbols: at most {MOST_SYMBOLS:,} can be counted")
+        return
+    wide = min(width, 2 * KEY_BITS)
+    if wide * np.log2(max(n, 2)) > KEY_BITS:
+        most = int(2 ** (KEY_BITS / wide))
         raise ValueError(
-            f"windows of {shown(2 * tau + 1)} among {n:,} symbols cannot be counted: "
-            f"tau={shown(tau)} allows {most:,} symbols at most"
+            f"windows of {shown(width)} among {n:,} symbols cannot be counted: "
+            f"tau={shown(width // 2)} allows {most:,} symbols at most"
         )
 
 
-def _checked_law(law: Any) -> tuple[Floats, int, int]:
-    """The law, N and tau."""
-    cube = as_law("the window law", law)
-    n = cube.shape[1] if cube.ndim == 3 else 0
-    tau = 1
-    while n > 1 and n**tau < len(cube):
-        tau += 1
-    if n < 1 or cube.shape != (n**tau, n, n**tau):
-        raise ValueError(f"a window law must be of the shape (N^tau, N, N^tau), not {cube.shape}")
-    _check_size(n, tau)
-    return cube, n, tau
+def keys_of(rows: Ints, n: int) -> Ints:
+    """Rows of symbols as numbers of base ``n``."""
+    keys = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        keys = keys * n + column
+    return keys
+
+
+def rows_of(keys: Ints, n: int, width: int) -> Ints:
+    """The inverse of `keys_of`, (len(keys), width)."""
+    powers = n ** np.arange(width - 1, -1, -1, dtype=np.int64)
+    return (keys[:, None] // powers % n).astype(np.int32)

@@ -1,8 +1,7 @@
-"""Threads for kernels that have let go of the interpreter's lock.
+"""Threads for kernels, which release the interpreter's lock.
 
-Kernels are compiled with ``nogil`` and know nothing of threads.  Whoever calls them
-cuts the work into parts, in a way that depends on the data alone, and hands the parts
-to `run`: so any number of threads gives the same result.
+Kernels know nothing of threads.  Their callers cut the work into parts, in a way that depends on
+the data alone, and hand the parts to `run`: so any number of threads gives the same result.
 """
 
 from __future__ import annotations
@@ -137,7 +136,7 @@ def blas_threads(n: int) -> Iterator[None]:
 
 
 class _Once(Generic[T]):
-    """A call that one thread makes, whichever comes first; its future tells how it went."""
+    """A call that one thread makes, whichever comes first; its future has the outcome."""
 
     def __init__(self, task: Callable[..., T], arguments: tuple[Any, ...]) -> None:
         self.future: Future[T] = Future()
@@ -179,7 +178,7 @@ def run(task: Callable[..., T], parts: Sequence[tuple[Any, ...]]) -> list[T]:
 
 
 def _all_of(calls: list[_Once[T]]) -> None:
-    """Make the calls that nobody else makes, until one fails: its future tells."""
+    """Make the calls that no other thread makes, until one fails: its future has the error."""
     with suppress(Exception):
         for call in calls:
             call()
@@ -208,9 +207,9 @@ def one_ahead(items: Iterable[T]) -> Generator[T]:
 
     with helpers(1) as pool:
         under_way = submit(pool, context.run, following)
-        while found := under_way.result():
+        while ready := under_way.result():
             under_way = submit(pool, context.run, following)
-            yield found[0]
+            yield ready[0]
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cohmm.data.sequences import Sequences
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Fit
 from cohmm.learn.options import check_learned

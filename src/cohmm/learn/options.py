@@ -17,9 +17,8 @@ from cohmm._validation import check_whole as check_whole
 from cohmm._validation import is_whole as is_whole
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
-from cohmm.evidence.pairs import Cooccurrence
-from cohmm.evidence.triples import Triples
-from cohmm.evidence.windows import Windows
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.windows import Triples, Windows
 from cohmm.model.hmm import HMM
 
 _HOW: dict[str, tuple[Any, str, str]] = {

@@ -24,8 +24,8 @@ from typing import Any, Literal
 import numpy as np
 
 from cohmm.data.sequences import Sequences
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import checked_weights
-from cohmm.evidence.pairs import Cooccurrence
 from cohmm.learn.finish import keeping
 from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.known import Known, from_labels, from_pairs, plain

@@ -10,8 +10,8 @@ import numpy as np
 
 from cohmm.data.partitioned import Partitioned
 from cohmm.data.sequences import Sequences
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_pairs
-from cohmm.evidence.pairs import Cooccurrence
 
 Data = Sequences | Partitioned
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
 from cohmm.learn.options import check_whole
 from cohmm.learn.pairs.pair_evidence import Combine, PairEvidence

@@ -15,8 +15,8 @@ from cohmm.data.sequences import Sequences, Unseen
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.fit_summary import FitSummary
 from cohmm.diagnose.standard_errors import standard_errors
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import pair_counts
-from cohmm.evidence.pairs import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.fitted import as_fitted_hmm
 from cohmm.model.hmm import HMM

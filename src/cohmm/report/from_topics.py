@@ -18,11 +18,11 @@ from cohmm.data.user_warnings import silenced
 from cohmm.data.vocabulary import as_stop_words
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.topic_errors import topic_errors
-from cohmm.evidence.document_pairs import count_documents
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.counting import count_documents
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fitted import as_fitted_topics
-from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.learn.topics.topic_lags import lag_shares
 from cohmm.report.labels import Labels, checked_labels
 from cohmm.report.prepare import (
@@ -38,8 +38,7 @@ from cohmm.report.prepare import (
 )
 from cohmm.report.render import check_path
 from cohmm.report.schema import Item, Material, Reading, Trust
-from cohmm.topics.document_chains import Chains
-from cohmm.topics.over import TopicsOver
+from cohmm.topics.over_time import TopicsOver
 from cohmm.topics.overview import EPS, Overview
 from cohmm.topics.perplexity import likelihood
 
@@ -106,7 +105,7 @@ def topic_material(
     """Read documents by a fitted `HTMM`; see `report_topics`."""
     if as_fitted_topics(model) is None:
         raise ValueError(f"a report on topics is about an HTMM, not a {type(model).__name__}")
-    fit = model.fit_
+    fit = model.fit_.as_chain(model.chain)
     if over is not None and over.n_components != fit.n_components:
         raise ValueError(
             f"over is about {over.n_components} topics, and the model has {fit.n_components}"
@@ -121,10 +120,9 @@ def topic_material(
         data = model.encode(source)
     wanted = sample_texts(data.lengths, n_texts)
     if overview is None:
-        overview = Overview.of(fit, model.chain, data)
+        overview = Overview.of(fit, data)
     transitions, flow = _transitions(fit, overview, len(data))
     written = texts_of(source if texts is None else texts, wanted)
-    chains = Chains.of(fit, model.chain)
     lags, counts = _lags_and_counts(model, data)
     diagnosis = diagnose(model, counts=counts)
     return Material(
@@ -138,7 +136,7 @@ def topic_material(
             *([] if documents is None else _corpus(data)),
             *_topics(model, fit, lags),
             *([] if documents is None else [_coherence(overview)]),
-            *_perplexity(chains, data),
+            *_perplexity(fit, data),
             *detectable(diagnosis, lags, fit.n_components, "topics"),
             *_learning(model, fit),
         ),
@@ -151,7 +149,7 @@ def topic_material(
         coherence=overview.coherence,
         n_texts=len(data),
         cap=cap_sentence(len(data), len(wanted), "documents", "words"),
-        readings=_readings(model, chains, data, wanted, written),
+        readings=_readings(model, fit, data, wanted, written),
         labels=named,
         flow=flow,
         contrast=overview.contrast,
@@ -161,17 +159,17 @@ def topic_material(
 
 
 def _readings(
-    model: Any, chains: Chains, data: Documents, wanted: Ints, texts: list[str | None]
+    model: Any, fit: TopicFit, data: Documents, wanted: Ints, texts: list[str | None]
 ) -> tuple[Reading, ...]:
     """The documents, one at a time: posteriors of all of them would be many."""
-    bags = Chains.of(model.fit_, "independent")
+    bags = fit.as_chain("independent")
     align = Aligner(model, data.vocabulary)
     readings = []
     for d, written in zip(wanted.tolist(), texts, strict=True):
         begin, end = data.offsets[d : d + 2].tolist()
         symbols = data.symbols[begin : min(end, begin + MAX_READ)]
         one = Documents(symbols, np.array([0, len(symbols)]), data.vocabulary)
-        inferred = chains.infer(one, decode=True, posteriors=True)
+        inferred = fit.infer(one, decode=True, posteriors=True)
         text, spans = align.find(written, data.words(d))
         readings.append(
             Reading(
@@ -192,7 +190,7 @@ def _readings(
     return tuple(readings)
 
 
-def _transitions(fit: HTMMFit, overview: Overview, n_documents: int) -> tuple[Floats, str]:
+def _transitions(fit: TopicFit, overview: Overview, n_documents: int) -> tuple[Floats, str]:
     """From which topic to which the words of the documents go, (K, K), and what that is.
 
     Counted as the model decodes them, so that they are those of the texts on the page; those
@@ -218,7 +216,7 @@ def _corpus(data: Documents) -> list[Item]:
     ]
 
 
-def _topics(model: Any, fit: HTMMFit, lags: list[int]) -> list[Item]:
+def _topics(model: Any, fit: TopicFit, lags: list[int]) -> list[Item]:
     chain = {
         "sticky": f"a word keeps the topic before it with probability {1 - fit.switch:.3g}",
         "full": "every document has transitions of its own",
@@ -241,10 +239,10 @@ def _coherence(overview: Overview) -> Item:
     return Item("Coherence", number(float(overview.coherence.mean())), note)
 
 
-def _perplexity(chains: Chains, data: Documents) -> list[Item]:
+def _perplexity(fit: TopicFit, data: Documents) -> list[Item]:
     if not data.n_words:
         return []
-    measured = likelihood(chains, data)
+    measured = likelihood(fit, data)
     note = "exp(- log-likelihood of a word) on these documents, each word given those before it"
     return [Item("Perplexity", number(measured.perplexity), note)]
 
@@ -258,7 +256,7 @@ def _lags_and_counts(model: Any, data: Documents) -> tuple[list[int], Cooccurren
     return lags, count_documents(data, lags) if (data.lengths > min(lags)).any() else None
 
 
-def _learning(model: Any, fit: HTMMFit) -> list[Item]:
+def _learning(model: Any, fit: TopicFit) -> list[Item]:
     stopped = {True: "the stop rule was met", False: "all passes were used", None: ""}
     passes = f"{fit.n_iter:,} over pairs, {len(fit.passes):,} over documents"
     return [

@@ -29,7 +29,7 @@ from cohmm.report.schema import (
     Trust,
     TrustSection,
 )
-from cohmm.topics.over import TopicsOver
+from cohmm.topics.over_time import TopicsOver
 from cohmm.version import __version__
 
 N_TEXTS = 400  # that are shown, unless others are asked for

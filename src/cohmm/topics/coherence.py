@@ -31,8 +31,8 @@ from cohmm.data.vocabulary import codes_in
 from cohmm.kernels.documents import TopWords, window_cooccurrence
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.topics.topic_fit import TopicFit
-from cohmm.topics.describe import top_codes, top_words
+from cohmm.model.topic_model import TopicModel
+from cohmm.topics.top_words import top_codes, top_words
 
 Measure = Literal["paper", "umass", "npmi", "c_v"]
 PARTS = 16
@@ -79,7 +79,7 @@ def coherence(
 
     Parameters
     ----------
-    topics : array (K, V), TopicFit, or list of lists of words
+    topics : array (K, V), TopicModel, or list of lists of words
         P(word | topic), of which the most probable words are taken, or these words themselves,
         the most probable first.
     documents : Documents or Partitioned, or sparse matrix (D, V)
@@ -204,14 +204,14 @@ def _c_v(counted: Occurrences, eps: float) -> Floats:
 _MEASURES = {"paper": _paper, "umass": _umass, "npmi": _npmi, "c_v": _c_v}
 
 
-def _words(topics: Any, documents: Any, usual: int, top: int | None) -> Ints:
+def _words(topics: Any, documents: Any, default: int, top: int | None) -> Ints:
     """The codes of the top words, (K, n), in the vocabulary of the documents."""
     vocabulary = getattr(documents, "vocabulary", None)
     n_words = documents.shape[1] if vocabulary is None else len(vocabulary)
-    n = usual if top is None else top
+    n = default if top is None else top
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
         raise ValueError(f"top must be a whole number from 2, not {n!r}")
-    if isinstance(topics, TopicFit):
+    if isinstance(topics, TopicModel):
         same = vocabulary is None or vocabulary == topics.vocabulary
         topics = topics.components if same else top_words(topics.components, topics.vocabulary, n)
     if _are_words(topics):

@@ -4,36 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
 from cohmm import storage
-from cohmm.evidence.pairs import Cooccurrence, checked_lag
+from cohmm.evidence.cooccurrence import Cooccurrence, checked_lag
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Progress
-from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 
 KIND = "topic model"
 COUNTS = "counts."  # before the names of their arrays
 ARRAYS = ("components", "prevalence", "prior", "transitions")
 
 
-class Saved(NamedTuple):
-    """What is in a file."""
-
-    fit: HTMMFit
-    parameters: dict[str, Any]
-    counts: Cooccurrence | None
-
-
-def save_fit(
-    path: str | os.PathLike[str],
-    fit: HTMMFit,
-    parameters: dict[str, Any],
-    counts: Cooccurrence | None = None,
-) -> None:
-    """Write topics, the parameters that they were learned with, and their pairs if given."""
+def save_fit(path: str | os.PathLike[str], fit: TopicFit, parameters: dict[str, Any]) -> None:
+    """Write topics, the parameters that they were learned with, and their pairs if there are."""
+    counts = fit.counts
     header = {
         "vocabulary": fit.vocabulary,
         "name": fit.name,
@@ -53,16 +41,17 @@ def save_fit(
     storage.save(path, KIND, header, arrays)
 
 
-def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> Saved:
-    """What `save_fit` wrote, with no other than the ``known`` parameters."""
+def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[TopicFit, dict[str, Any]]:
+    """The topics and parameters that `save_fit` wrote, with no other than the ``known`` ones."""
     header, arrays = storage.load(path, KIND)
 
-    def build() -> Saved:
-        fit = HTMMFit(
+    def build() -> tuple[TopicFit, dict[str, Any]]:
+        vocabulary = tuple(header["vocabulary"])
+        fit = TopicFit(
             arrays["components"],
             arrays["prevalence"],
             arrays["prior"],
-            tuple(header["vocabulary"]),
+            vocabulary,
             str(header["name"]),
             bool(header["converged"]),
             _history(arrays["history"]),
@@ -72,6 +61,7 @@ def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> Saved:
             passes=_history(arrays["passes"]),
             starts=tuple(map(float, header["starts"])),
             labels=tuple(header.get("labels", ())),  # files of earlier versions have none
+            counts=_counts(header.get("counts"), arrays, vocabulary),
         )
         parameters = dict(header["parameters"])
         lags = parameters.get("lags", 1)
@@ -81,9 +71,9 @@ def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> Saved:
             checked_lag(lag)
         for name in parameters.keys() - set(known):
             raise ValueError(f"there is no parameter {name!r}")
-        return Saved(fit, parameters, _counts(header.get("counts"), arrays, fit.vocabulary))
+        return fit, parameters
 
-    return cast(Saved, storage.reading(path, build))
+    return cast(tuple[TopicFit, dict[str, Any]], storage.reading(path, build))
 
 
 def _counts(

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from cohmm import HMM, Cooccurrence, count_pairs
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
-from cohmm.evidence.pairs import LARGEST_LAG
+from cohmm.evidence.cooccurrence import LARGEST_LAG
 from cohmm.learn.pairs import min_volume as module
 from cohmm.learn.pairs.anchor_free import anchor_free
 from cohmm.learn.pairs.min_volume import Problem, min_volume

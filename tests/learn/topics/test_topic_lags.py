@@ -9,7 +9,7 @@ from scipy import sparse
 from cohmm.data.documents import Documents
 from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic_topics import sample_documents, sample_htmm
-from cohmm.evidence.document_pairs import count_documents
+from cohmm.evidence.counting import count_documents
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.topic_lags import FAR, NEAR, _signal, auto_lags, lag_shares

@@ -15,8 +15,7 @@ import numpy as np
 
 from cohmm.data.partitioned import Partitioned
 from cohmm.data.sequences import Sequences
-from cohmm.evidence.triples import triple_counts
-from cohmm.evidence.windows import window_counts
+from cohmm.evidence.windows import triple_counts, window_counts
 from cohmm.learn.fit import Fit
 from cohmm.learn.many_states.grouped import grouped
 from cohmm.learn.many_states.overcomplete import overcomplete

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cohmm.evidence.triples import Triples
+from cohmm.evidence.windows import Triples
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.many_states.joint_transitions import joint_transitions, undetermined

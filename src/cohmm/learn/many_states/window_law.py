@@ -17,9 +17,7 @@ import numpy as np
 from scipy.linalg import khatri_rao
 
 from cohmm.data.vocabulary import Vocabulary
-from cohmm.evidence.grams import keys_of
-from cohmm.evidence.triples import Triples
-from cohmm.evidence.windows import Windows
+from cohmm.evidence.windows import Triples, Windows, keys_of
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.pairs.pair_evidence import warn_of_unseen

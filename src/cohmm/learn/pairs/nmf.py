@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.learn.fit import Callback, Fit
 from cohmm.learn.pairs.min_volume import EXACT, Problem, algorithm_1
 from cohmm.learn.pairs.pair_evidence import (

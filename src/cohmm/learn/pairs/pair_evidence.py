@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cohmm.data.user_warnings import silenced
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.options import check_choice, check_states
 from cohmm.learn.pairs.pair_law import PairLaw, pair_law

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from cohmm.evidence.pairs import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.finish import prevalence_of
 from cohmm.learn.pairs.min_volume import EXACT, expected_paths

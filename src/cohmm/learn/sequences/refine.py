@@ -19,7 +19,7 @@ import numpy as np
 from cohmm.data.partitioned import Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.counting import checked_weights
-from cohmm.evidence.triples import MOST_SYMBOLS, Triples, triple_counts
+from cohmm.evidence.windows import MOST_SYMBOLS, Triples, triple_counts
 from cohmm.kernels.types import Floats
 from cohmm.learn.finish import by_prevalence
 from cohmm.learn.fit import Callback, Fit

@@ -2,88 +2,66 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from cohmm.data.documents import Documents
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Progress
 from cohmm.learn.options import is_whole
 from cohmm.learn.run import warn
+from cohmm.model.topic_model import TopicLabels, TopicModel
 
-SUMS_TO_ONE = 1e-8
-PRIOR_BY_TOPIC = 0.1
+PRIOR_PER_TOPIC = 0.1  # pseudo-counts
 
 
-@dataclass(frozen=True, eq=False)
-class TopicFit:
-    """Topics, and how they were learned: the same for every rival.
+@dataclass(frozen=True, eq=False, repr=False)
+class TopicFit(TopicModel):
+    """Topics, and how they were learned: the same for every learner.
 
     Parameters
     ----------
-    components : array, (K, V)
-        P(word | topic); topics ordered by prevalence, the most frequent first.
-    prevalence : array, (K,)
-        The share of the corpus that is of each topic.
-    prior : array, (K,)
-        Dirichlet pseudo-counts of a document's topic proportions: the model's own, or where it
-        has none `default_prior`.
-    vocabulary : tuple
-        The word of every column.
     name : str
         Which learner it was.
     converged : bool or None
         Whether the stop rule was met before the iterations ran out; None: there is no such rule,
         as for a sampler.
     history : tuple of Progress
-        Every iteration, as far as the learner says.
+        Every iteration, as far as the learner says; of `cohmm.learn.htmm`, the passes over pairs.
     seconds : float
         Wall time.
+    passes : tuple of Progress
+        The passes over the documents; the objective is minus the log-likelihood per word.
+    starts : tuple of float
+        The objective of each start after a few passes over the pairs, the best of which was
+        learned from; the last objective where there was one start.
+    counts : Cooccurrence or None
+        The pairs that the topics were learned from, where they were.
+
+    The others are those of `cohmm.model.topic_model.TopicModel`.
 
     >>> TopicFit([[.5, .5], [0, 1]], [.6, .4], [1., 1.], ("oil", "gold"), name="by hand")
     TopicFit(by hand: 2 topics, 2 words)
     """
 
-    components: Floats
-    prevalence: Floats
-    prior: Floats
-    vocabulary: tuple[Any, ...]
     name: str
     converged: bool | None = None
-    history: tuple[Progress, ...] = field(default=(), repr=False)
+    history: tuple[Progress, ...] = ()
     seconds: float = 0.0
-
-    def __post_init__(self) -> None:
-        for which in ("components", "prevalence", "prior"):
-            array = np.ascontiguousarray(getattr(self, which), np.float64)
-            if not np.isfinite(array).all() or (array < 0).any():
-                raise ValueError(f"{which} must be finite and at least 0")
-            array.setflags(write=False)
-            object.__setattr__(self, which, array)
-        if self.components.ndim != 2:
-            raise ValueError(
-                f"components must be an array (K, V), not of shape {self.components.shape}"
-            )
-        k, v = self.components.shape
-        for which, array in (("prevalence", self.prevalence), ("prior", self.prior)):
-            if array.shape != (k,):
-                raise ValueError(f"{which} has the shape {array.shape}, but there are {k} topics")
-        if len(self.vocabulary) != v:
-            raise ValueError(f"there are {len(self.vocabulary)} words for {v} columns")
-        for which, sums in (
-            ("every row of components", self.components.sum(axis=1)),
-            ("prevalence", self.prevalence.sum()),
-        ):
-            if np.abs(sums - 1).max() > SUMS_TO_ONE:
-                raise ValueError(f"{which} must sum to one")
+    passes: tuple[Progress, ...] = field(default=(), kw_only=True)
+    starts: tuple[float, ...] = field(default=(), kw_only=True)
+    counts: Cooccurrence | None = field(default=None, kw_only=True)
 
     @property
-    def n_components(self) -> int:
-        """K, the number of topics."""
-        return len(self.components)
+    def n_iter(self) -> int:
+        """Passes over the pairs."""
+        return self.history[-1].n_iter if self.history else 0
 
     def __repr__(self) -> str:
         k, v = self.components.shape
@@ -96,7 +74,7 @@ def default_prior(prevalence: Floats) -> Floats:
     >>> default_prior(np.array([.75, .25]))
     array([0.75, 0.25])
     """
-    return np.asarray(max(1.0, PRIOR_BY_TOPIC * len(prevalence)) * prevalence)
+    return np.asarray(max(1.0, PRIOR_PER_TOPIC * len(prevalence)) * prevalence)
 
 
 def topic_fit(
@@ -105,15 +83,24 @@ def topic_fit(
     vocabulary: tuple[Any, ...],
     *,
     prior: Floats | None = None,
+    transitions: Floats | None = None,
+    labels: TopicLabels = (),
     **how: Any,
 ) -> TopicFit:
     """A `TopicFit` with its topics in order, and sums that are one to rounding."""
     prevalence = prevalence / prevalence.sum()
-    components = components / components.sum(axis=1, keepdims=True)
-    if prior is None:
-        prior = default_prior(prevalence)
     order = np.argsort(-prevalence, kind="stable")
-    return TopicFit(components[order], prevalence[order], prior[order], vocabulary, **how)
+    components = components[order]
+    if transitions is not None:
+        how["transitions"] = transitions[np.ix_(order, order)]
+    return TopicFit(
+        components / components.sum(axis=1, keepdims=True),
+        prevalence[order],
+        (default_prior(prevalence) if prior is None else prior)[order],
+        vocabulary,
+        labels=tuple(labels[k] for k in order) if labels else (),
+        **how,
+    )
 
 
 def smoothed(components: Floats, n_words: Floats, smoothing: float) -> Floats:
@@ -141,3 +128,16 @@ def term_counts(documents: Documents, n_components: int) -> Any:
             f"vocabulary, not {n_components!r}"
         )
     return counts
+
+
+def optional_package(learner: str, module: str, extra: str) -> Any:
+    """A module of a package that is installed with one of our extras."""
+    try:
+        with warnings.catch_warnings():  # of what these packages would also like to have
+            warnings.simplefilter("ignore")
+            return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"{learner} needs the package {package}: pip install 'cohmm[{extra}]'"
+        ) from None

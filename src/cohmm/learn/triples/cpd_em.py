@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.evidence.triples import Triples
+from cohmm.evidence.windows import Triples
 from cohmm.learn.fit import Callback, Fit, Progress
 from cohmm.learn.pairs.min_volume import EXACT, NEVER, TINY
 from cohmm.learn.pairs.pair_evidence import States

@@ -10,8 +10,8 @@ from typing import Literal
 
 from cohmm.data.partitioned import Partitioned
 from cohmm.data.sequences import Sequences
-from cohmm.evidence.pairs import Cooccurrence
-from cohmm.evidence.triples import MOST_SYMBOLS, triple_counts
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.windows import MOST_SYMBOLS, triple_counts
 from cohmm.learn.fit import Callback
 from cohmm.learn.sequences.likelihood import encoded
 from cohmm.learn.sequences.refine import RefinedFit

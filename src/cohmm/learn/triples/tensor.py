@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.evidence.triples import Triples
+from cohmm.evidence.windows import Triples
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Callback, Fit, Progress
 from cohmm.learn.options import check_whole

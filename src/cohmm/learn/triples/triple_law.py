@@ -15,8 +15,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from cohmm.evidence.pairs import LARGEST_DENSE, Cooccurrence
-from cohmm.evidence.triples import Triples
+from cohmm.evidence.cooccurrence import LARGEST_DENSE, Cooccurrence
+from cohmm.evidence.windows import Triples
 from cohmm.kernels.sparse_pass import triple_pass
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Ints, Part

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from cohmm.evidence.triples import Triples
+from cohmm.evidence.windows import Triples
 from cohmm.kernels.types import Ints
 from cohmm.learn.finish import by_prevalence, prevalence_of, smoothed
 from cohmm.learn.fit import Callback, Fit

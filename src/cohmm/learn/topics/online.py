@@ -1,0 +1,235 @@
+"""Topics learned on from new documents.
+
+Where the documents before are at hand, `with_new_documents` joins them with the new ones, and
+`cohmm.learn.htmm` goes on from where the topics stood.  Where only their pairs are kept,
+`grown_htmm` has two steps:
+
+    1. pairs of words before and now are summed, and topics learned from them, from where they stood
+       (`cohmm.learn.htmm`, without passes over documents);
+    2. ``refine`` passes of EM over the new documents.  The documents before have no say in them
+       but by what the last of their own passes expected: words by topic, draws and moves.  That
+       is incremental EM (Neal, Hinton 1998), in which a part of the data keeps the statistics
+       that it had.
+
+With all documents at hand, the passes look at the old ones again, with the new topics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cohmm.data.documents import Documents, in_common_words, joined
+from cohmm.data.vocabulary import codes_in
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.counting import count_documents
+from cohmm.kernels.documents import DocumentChain
+from cohmm.kernels.threads import blas_threads
+from cohmm.kernels.types import Floats, Ints
+from cohmm.learn.fit import Callback
+from cohmm.learn.run import Record
+from cohmm.learn.topics.htmm import htmm
+from cohmm.learn.topics.sticky_em import (
+    SMOOTHING,
+    Counted,
+    checked_weights,
+    corpus_transitions,
+    expected_counts,
+    sticky_chain,
+    tempered_switch,
+)
+from cohmm.learn.topics.switch_rate import fit_switch_rate
+from cohmm.learn.topics.topic_fit import TopicFit, topic_fit
+from cohmm.model.hmm import HMM
+from cohmm.model.matching import match_rows
+from cohmm.model.more_symbols import with_symbols
+
+COUNT_FLOOR = 1e-300  # so that nothing is divided by 0
+
+
+class Past(NamedTuple):
+    """What documents that are not at hand were expected to have, by the last pass over them."""
+
+    words: Floats
+    """How often each topic emitted each word, (V, K)."""
+    moves: Floats
+    """How often each topic was followed by each, (K, K)."""
+    switches: float
+
+    @property
+    def transitions(self) -> float:
+        """How often a word followed another."""
+        return float(self.moves.sum())
+
+    @classmethod
+    def of(cls, fit: TopicFit, counts: Cooccurrence, vocabulary: tuple[Any, ...]) -> Past:
+        """What ``fit`` was made of, whose words are among ``vocabulary``."""
+        n_words = float(counts.symbol_counts.sum())
+        each = n_words * fit.prevalence + SMOOTHING * len(fit.vocabulary)
+        known = np.maximum(fit.components.T * each - SMOOTHING, 0.0)
+        words = np.zeros((len(vocabulary), fit.n_components))
+        words[codes_in(fit.vocabulary, vocabulary)] = known
+        followed = n_words - float(counts.start_counts.sum())
+        moves = followed * fit.prevalence[:, None] * fit.transitions
+        return cls(words, moves, fit.switch * followed)
+
+    def ordered(self, order: Ints) -> Past:
+        """With other numbers of topics."""
+        return Past(self.words[:, order], self.moves[np.ix_(order, order)], self.switches)
+
+    def and_then(self, counted: Counted) -> Counted:
+        """With what a pass over new documents expects."""
+        return counted._replace(
+            words=self.words + counted.words,
+            switches=self.switches + counted.switches,
+            transitions=self.transitions + counted.transitions,
+        )
+
+
+class Joined(NamedTuple):
+    """All documents, and what `cohmm.learn.htmm` needs to go on with them."""
+
+    documents: Documents
+    counts: Cooccurrence
+    weights: Floats | None
+    """One per document, or None where all weigh the same."""
+    start: HMM
+
+
+def with_new_documents(
+    fit: TopicFit,
+    documents: Documents,
+    counts: Cooccurrence,
+    new: Documents,
+    *,
+    decay: float = 1.0,
+    weights: tuple[Any, Any] = (None, None),
+) -> Joined:
+    """Documents that ``fit`` was learned from, joined with new ones.
+
+    Parameters
+    ----------
+    fit : TopicFit
+        The topics so far.
+    documents, counts : Documents, Cooccurrence
+        What they were learned from.
+    new : Documents
+        What has come since; new words join the vocabulary.
+    decay : float
+        What came before weighs so many times what it did.
+    weights : two arrays, or None each
+        Of the documents before, and of the new ones.
+    """
+    documents, new = in_common_words(documents, new)
+    before, now = weights
+    together = None
+    if decay < 1 or before is not None or now is not None:
+        together = np.concatenate([decay * _weights(documents, before), _weights(new, now)])
+    counts = counts.scaled(decay) + count_documents(new, counts.lags, now)
+    start = _start(fit, documents, counts)
+    return Joined(joined(documents, new), counts, together, start)
+
+
+def grown_htmm(
+    documents: Documents,
+    before: TopicFit,
+    counts: Cooccurrence,
+    *,
+    decay: float = 1.0,
+    refine: int = 1,
+    weights: Any = None,
+    callback: Callback | None = None,
+    **options: Any,
+) -> TopicFit:
+    """Topics of the documents of ``counts`` and of new ones; the result has the pairs of all.
+
+    Parameters
+    ----------
+    documents : Documents
+        The new ones; their new words join those of ``before``.
+    before : TopicFit
+        The topics so far.
+    counts : Cooccurrence
+        The pairs that they were learned from.
+    decay : float
+        What came before weighs so many times what it did.
+    refine, weights, callback, **options
+        As for `cohmm.learn.htmm`; ``weights`` are those of the new documents.
+
+    >>> from cohmm.datasets.synthetic_topics import sample_htmm
+    >>> documents = sample_htmm(200, n_components=3, n_words=60, random_state=0).documents
+    >>> first, second = (documents.select(np.arange(a, a + 100)) for a in (0, 100))
+    >>> counts = count_documents(first, range(1, 6))
+    >>> fit = grown_htmm(second, htmm(first, 3, random_state=0), counts)
+    >>> fit.counts == count_documents(documents, range(1, 6))
+    True
+    """
+    record = Record(callback)
+    counts = counts.scaled(decay)
+    no_documents = Documents(np.empty(0, np.int32), np.zeros(1, np.int64), before.vocabulary)
+    _, documents = in_common_words(no_documents, documents)
+    past = Past.of(before, counts, documents.vocabulary)
+    counts = counts + count_documents(documents, counts.lags, weights)
+    start = _start(before, documents, counts)
+    # 1. pairs
+    fit = htmm(
+        documents,
+        before.n_components,
+        refine=0,
+        weights=weights,
+        start=start,
+        counts=counts,
+        callback=callback,
+        **options,
+    )
+    past = past.ordered(match_rows(start.emissionprob, fit.components))
+    weighing = checked_weights(documents, weights)
+    followed = float(_weights(documents, weights) @ np.maximum(documents.lengths - 1, 0))
+
+    def switch_rate(chain: DocumentChain) -> float:
+        switches = followed * fit_switch_rate(chain, documents, weighing).switch
+        return (past.switches + switches) / max(past.transitions + followed, COUNT_FLOOR)
+
+    with blas_threads(1):
+        chain = sticky_chain(fit.components.T, fit.prior, fit.switch)
+        chain = chain._replace(switch=switch_rate(chain))
+        # 2. passes over the new documents
+        for n_pass in range(refine):
+            counted = expected_counts(documents, tempered_switch(chain), weighing)
+            learned = past.and_then(counted).maximized(SMOOTHING, fit.prior.sum())
+            chain = learned._replace(switch=chain.switch)
+            record(n_pass + 1, counted.objective)
+        if not refine:
+            return replace(fit, switch=chain.switch, seconds=record.seconds)
+        chain = chain._replace(switch=switch_rate(chain))
+        here = counted.words.sum(axis=0)
+        rows = followed * here / max(here.sum(), COUNT_FLOOR)
+        moves = past.moves + rows[:, None] * corpus_transitions(documents, chain, weighing)
+    return topic_fit(
+        chain.emission.T,
+        chain.prior,
+        documents.vocabulary,
+        prior=chain.prior,
+        transitions=moves / np.maximum(moves.sum(axis=1, keepdims=True), COUNT_FLOOR),
+        switch=chain.switch,
+        name=fit.name,
+        converged=fit.converged,
+        history=fit.history,
+        seconds=record.seconds,
+        passes=tuple(record.history),
+        starts=fit.starts,
+        counts=counts,
+    )
+
+
+def _start(fit: TopicFit, documents: Documents, counts: Cooccurrence) -> HMM:
+    """The topics so far, with the words of all documents."""
+    share = counts.symbol_counts / counts.symbol_counts.sum()
+    return with_symbols(fit.as_hmm(), documents.vocabulary, documents.n_symbols, share)
+
+
+def _weights(documents: Documents, weights: Any) -> Floats:
+    checked = checked_weights(documents, weights)
+    return np.ones(len(documents)) if checked is None else checked
