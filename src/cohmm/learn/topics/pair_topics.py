@@ -33,7 +33,7 @@ from cohmm.learn.pairs.anchor_free import starting_points
 from cohmm.learn.pairs.min_volume import Problem, Run, algorithm_1
 from cohmm.learn.pairs.pair_evidence import PairEvidence, States, as_hmm, number_of_states
 from cohmm.learn.pairs.pair_law import Point, pair_law
-from cohmm.learn.pairs.spectrum import MOST_SYMBOLS
+from cohmm.learn.pairs.spectrum import MAX_SYMBOLS
 from cohmm.learn.pairs.volume import NoVolume
 from cohmm.learn.topics.topic_start import cluster_topics
 from cohmm.model.hmm import HMM
@@ -128,7 +128,7 @@ def topics_of_pairs(
 
 def _number_of_topics(n_components: States, evidence: PairEvidence) -> int:
     """K; where it is given, and pairs are many, the spectrum is not looked at."""
-    n_words = min(len(evidence.seen), MOST_SYMBOLS)
+    n_words = min(len(evidence.seen), MAX_SYMBOLS)
     if n_components != "auto" and evidence.n_pairs >= CLEAR_PAIRS * n_words:
         return check_states(n_components, len(evidence.seen))
     return number_of_states(n_components, evidence, evidence.spectra(n_components)[1], goes_on=True)
