@@ -29,7 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cohmm import count_pairs
-from cohmm.data.partitioned import encode_sequences
+from cohmm.data.partitioned import as_data
 from cohmm.data.text import read_documents
 from cohmm.datasets.corpora import reuters_documents
 from cohmm.datasets.synthetic import random_hmm
@@ -155,7 +155,7 @@ def measured(
     n = many.n_partitions
     empty, _ = timed(lambda: many.map_sum(nothing))
     yield f"pairs of {n_counted:.0e} symbols", n, seconds, n * size(counts), empty
-    data = encode_sequences(some)
+    data = as_data(some)
     model = random_hmm(100, 20, random_state=0)
     likelihood = SequenceLikelihood(data)
     seconds, expected = timed(lambda: likelihood.expected(model))

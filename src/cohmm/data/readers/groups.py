@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.encoding import combined, common, key_codes, ranks
+from cohmm.data.arrow import combined, common, key_codes, ranks
 from cohmm.data.readers.cells import by_appearance
 from cohmm.data.readers.codes import Chunk, Coder
 from cohmm.data.readers.pieces import Piece

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cohmm.data.encoding import common
+from cohmm.data.arrow import common
 from cohmm.data.readers.cells import (
     cell_sequences,
     in_parts,
