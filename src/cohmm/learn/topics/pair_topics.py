@@ -23,12 +23,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from cohmm.data.values import shown
+from cohmm._validation import check_states, shown
 from cohmm.data.vocabulary import codes_in
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import Callback, Fit, Progress, warn
-from cohmm.learn.options import check_states
 from cohmm.learn.pairs.anchor_free import starting_points
 from cohmm.learn.pairs.min_volume import Problem, Run, algorithm_1
 from cohmm.learn.pairs.pair_evidence import PairEvidence, States, as_hmm, number_of_states
