@@ -124,7 +124,7 @@ def row(
     train, held_out = part(documents(), HELD_OUT, seed)
     rival = RIVALS[model]
     began = time.process_time()
-    fit = rival.learn(train, k, seed)
+    fit = rival.learn(train, k, random_state=seed)
     found = {"seconds": time.process_time() - began}
     judged = Judged(fit, train, held_out, rival.chain)
     found |= {measure: MEASURES[measure](judged) for measure in BETTER}
@@ -140,7 +140,10 @@ def stability(corpora: dict[str, tuple[bool, Callable[[], Documents]]], k: int, 
         documents = read()
         ours, theirs = (
             mean_variation(
-                [RIVALS[model].learn(documents, k, seed).components for seed in range(seeds)]
+                [
+                    RIVALS[model].learn(documents, k, random_state=seed).components
+                    for seed in range(seeds)
+                ]
             )
             for model in MODELS
         )

@@ -29,7 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cohmm import count_pairs
-from cohmm.data.partitioned import encode_sequences
+from cohmm.data.partitioned import as_data
 from cohmm.data.text import read_documents
 from cohmm.datasets.corpora import reuters_documents
 from cohmm.datasets.synthetic import random_hmm
@@ -37,7 +37,7 @@ from cohmm.datasets.synthetic_topics import sample_htmm
 from cohmm.distributed import Partitions
 from cohmm.kernels.threads import threads
 from cohmm.learn.sequences.likelihood import SequenceLikelihood
-from cohmm.learn.topics.sticky_em import Topics, expected_counts
+from cohmm.learn.topics.sticky_em import expected_counts, sticky_chain
 
 ROW = 1000
 PARTS = 8
@@ -155,7 +155,7 @@ def measured(
     n = many.n_partitions
     empty, _ = timed(lambda: many.map_sum(nothing))
     yield f"pairs of {n_counted:.0e} symbols", n, seconds, n * size(counts), empty
-    data = encode_sequences(some)
+    data = as_data(some)
     model = random_hmm(100, 20, random_state=0)
     likelihood = SequenceLikelihood(data)
     seconds, expected = timed(lambda: likelihood.expected(model))
@@ -165,7 +165,7 @@ def measured(
     documents = read_documents(texts, min_df=3)
     k = 50
     emission = np.random.default_rng(0).exponential(size=(documents.n_symbols, k))
-    topics = Topics.of(emission, np.full(k, 1 / k), 0.5)
+    topics = sticky_chain(emission, np.full(k, 1 / k), 0.5)
     seconds, counted = timed(lambda: expected_counts(documents, topics, None))
     empty, _ = timed(lambda: documents.map_sum(nothing))
     yield (

@@ -27,7 +27,6 @@ from cohmm.datasets.corpora import cachopo
 from cohmm.datasets.data_files import Corpus
 from cohmm.datasets.synthetic_topics import sample_htmm
 from cohmm.topics.compare import RIVALS
-from cohmm.topics.document_chains import Chains
 from cohmm.topics.labels import label_scores
 from text_corpora import octis
 
@@ -80,9 +79,9 @@ def row(
         return json.loads(file.read_text())  # type: ignore[no-any-return]
     rival = RIVALS[model]
     began = time.process_time()
-    fit = rival.learn(corpus.train, k, seed)
+    fit = rival.learn(corpus.train, k, random_state=seed)
     cpu = time.process_time() - began
-    chains = Chains.of(fit, rival.chain)
+    chains = fit.as_chain(rival.chain)
     scores = label_scores(
         chains.infer(corpus.train).shares,
         corpus.train_labels,

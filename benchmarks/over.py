@@ -22,8 +22,8 @@ import numpy as np
 from cohmm import HTMM, Documents
 from cohmm.datasets.synthetic_topics import random_topics
 from cohmm.model.matching import match_rows
-from cohmm.topics.document_chains import Chains
-from cohmm.topics.over import TopicsOver, groups_of, topics_over
+from cohmm.model.topic_model import TopicModel
+from cohmm.topics.over_time import TopicsOver, groups_of, topics_over
 
 SIZES = (2, 3, 5, 10, 30, 100, 300, 2000)
 K, V = 8, 1500
@@ -66,17 +66,19 @@ def coverage(sizes: tuple[int, ...], seed: int) -> np.ndarray:
     further = np.repeat(np.flatnonzero(np.array(sizes) < FURTHER / 10), FURTHER)
     documents, others = (drawn(components, base[groups], rng) for groups in (which, further))
     model = HTMM(K, random_state=seed).fit(documents)
-    known = Chains(components.T.copy() + 1e-12, SPREAD * base.mean(axis=0), SWITCH)
+    prior = SPREAD * base.mean(axis=0)
+    known = TopicModel(components, prior / prior.sum(), prior, documents.vocabulary, switch=SWITCH)
+    known = known.as_chain("sticky", switch=SWITCH)
     order = match_rows(components, model.components_)
     far = np.abs(components[order] - model.components_).sum(axis=1) / 2 > NEAR
     rows = []
-    for chains, shares, left_out in (
+    for topics, shares, left_out in (
         (known, base, []),
-        (model._chains(), base[:, order], far),
+        (model._model(), base[:, order], far),
     ):
-        found = over(chains, documents, which)
+        found = over(topics, documents, which)
         runs = np.full(base.shape, np.nan)
-        runs[: further[-1] + 1] = over(chains, others, further).run
+        runs[: further[-1] + 1] = over(topics, others, further).run
         for truth, low, high in (
             (shares.copy(), found.share_low, found.share_high),
             (runs, found.run_low, found.run_high),
@@ -86,8 +88,8 @@ def coverage(sizes: tuple[int, ...], seed: int) -> np.ndarray:
     return np.array([rows[0], rows[2], rows[1], rows[3]])
 
 
-def over(chains: Chains, documents: Documents, which: np.ndarray) -> TopicsOver:
-    return topics_over(chains, documents, groups_of(which, documents), level=LEVEL)
+def over(topics: TopicModel, documents: Documents, which: np.ndarray) -> TopicsOver:
+    return topics_over(topics, documents, groups_of(which, documents), level=LEVEL)
 
 
 def held(truth: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

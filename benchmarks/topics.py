@@ -121,7 +121,7 @@ def row(
     train, held_out = part(documents, HELD_OUT, seed)
     rival = RIVALS[model]
     began = time.process_time()
-    fit = rival.learn(train, k, seed)
+    fit = rival.learn(train, k, random_state=seed)
     found = {"seconds": time.process_time() - began}
     judged = Judged(fit, train, held_out, rival.chain)
     found |= {column: MEASURES[column](judged) for column in COLUMNS if column in MEASURES}

@@ -28,10 +28,9 @@ from cohmm.datasets.corpora import (
 )
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.storage import replacing
-from cohmm.topics.coloured_runs import Run, coloured, colours_of, runs_of
 from cohmm.topics.compare import RIVALS, compare_one, part
-from cohmm.topics.describe import top_words
-from cohmm.topics.document_chains import Chains
+from cohmm.topics.rich_text import Run, coloured, colours_of, runs_of
+from cohmm.topics.top_words import top_words
 
 from .experiment import Experiment, Plan, Row, Step, Table, grid, means
 from .figures import Line, curves, figure, legend_below, plain_axis, save
@@ -155,11 +154,11 @@ def read_article(size: Size, k: int, seed: int) -> list[Row]:
     article = read_documents([paper_article()], analyzer=str.split, vocabulary=documents.vocabulary)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fits = {name: RIVALS[name].learn(documents, k, seed) for name in READERS}
+        fits = {name: RIVALS[name].learn(documents, k, random_state=seed) for name in READERS}
     rows = []
     for name, fit in fits.items():
         numbers = nearest(fit, fits["htmm"])
-        found = Chains.of(fit, RIVALS[name].chain).infer(article, decode=True)
+        found = fit.as_chain(RIVALS[name].chain).infer(article, decode=True)
         topics = numbers[found.topics]
         runs = runs_of(article.words(0), topics)
         words = top_words(fit.components, fit.vocabulary, TOP)

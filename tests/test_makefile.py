@@ -91,7 +91,7 @@ def clone(tmp_path: Path) -> Clone:
     return Clone(tmp_path)
 
 
-WITH_TOOLS = ["scikit-build-core", ".[all]"]
+WITH_TOOLS = ["wheel", ".[all]"]
 DEMO = "setting up cohmm in .venv (about a minute, once)\nthe demo ran\n"
 
 

@@ -26,8 +26,8 @@ from cohmm.topics.compare import (
     in_words_of,
     part,
 )
-from cohmm.topics.describe import diversity, top_words
 from cohmm.topics.perplexity import perplexity
+from cohmm.topics.top_words import diversity, top_words
 
 SAMPLE = sample_htmm(150, n_components=3, n_words=200, length=30, random_state=0).documents
 USUAL = ["htmm", "gruber", "lda-tomotopy", "lda-gensim", "lda-sklearn", "plsa", "anchor-words"]
@@ -139,7 +139,7 @@ def test_what_is_not_installed_is_named(run, texts, monkeypatch):
 
 
 def test_a_model_that_fails_does_not_end_the_others(run, texts, monkeypatch):
-    def fails(documents, k, seed):
+    def fails(documents, k, random_state):
         raise ValueError("not today")
 
     monkeypatch.setitem(RIVALS, "sick", Rival("sick", fails))
@@ -180,9 +180,9 @@ def clusters(documents, k, seed, embedding=None):
 
 
 def test_what_does_not_apply_to_a_model_is_blank(run, texts, monkeypatch, folder):
-    def without_a_law(documents, k, seed, embedding=None):
+    def without_a_law(documents, k, random_state, embedding=None):
         assert embedding == Path("model")
-        return clusters(documents, k, seed, documents.term_counts().toarray() + 0.0)
+        return clusters(documents, k, random_state, documents.term_counts().toarray() + 0.0)
 
     (folder / "model").mkdir()
     rival = RIVALS["bertopic"]._replace(learn=without_a_law, package=None)

@@ -12,7 +12,7 @@ from cohmm.cli.demo import compare, fitting, passage, write_corpus
 from cohmm.data.documents import Documents
 from cohmm.datasets.demo_topics import SUBJECTS, demo_model
 from cohmm.datasets.synthetic_topics import sample_documents
-from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm import HMM
 
 DEMO = import_module("cohmm.cli.demo")
@@ -91,7 +91,7 @@ def test_a_terminal_has_colours(run, monkeypatch):
 def told(truth, documents, order):
     """A model that is the truth with its topics in another order."""
     hmm = truth.with_states(order)
-    fit = HTMMFit(
+    fit = TopicFit(
         hmm.emissionprob,
         hmm.startprob,
         hmm.startprob,

@@ -170,7 +170,7 @@ def test_counts_are_saved_when_asked_for(run, texts):
 
 def test_labels_have_a_column(capsys, texts):
     model = fitted(texts).rename({0: "[the sea]", 2: "a label that is longer than its column"})
-    overview = Overview.of(model.fit_, model.chain, model.documents_)
+    overview = Overview.of(model.fit_, model.documents_)
     show(model, overview, 1.0, None, None, WordOrder.relevance)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80

@@ -12,7 +12,7 @@ from cohmm.data.documents import Documents
 from cohmm.datasets.synthetic_topics import TopicSample, random_topics, sample_htmm
 from cohmm.diagnose.topic_errors import topic_errors
 from cohmm.learn import htmm
-from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.matching import match_rows
 
 
@@ -22,7 +22,7 @@ def sample() -> TopicSample:
 
 
 @pytest.fixture(scope="module")
-def fit(sample: TopicSample) -> HTMMFit:
+def fit(sample: TopicSample) -> TopicFit:
     return htmm(sample.documents, 3, random_state=0)
 
 
@@ -36,7 +36,7 @@ def test_one_topic_has_the_errors_of_proportions() -> None:
     assert errors.transitions.tolist() == [[0.0]]
 
 
-def test_top_words_lie_in_their_intervals(sample: TopicSample, fit: HTMMFit) -> None:
+def test_top_words_lie_in_their_intervals(sample: TopicSample, fit: TopicFit) -> None:
     errors = topic_errors(fit, sample.documents)
     order = match_rows(fit.components, sample.components)
     low, high = errors.interval(0.9)
@@ -63,7 +63,7 @@ def test_the_share_that_keeps_its_topic_lies_in_its_interval() -> None:
     assert (high - low).max() < 0.1
 
 
-def test_weights_are_no_further_documents(sample: TopicSample, fit: HTMMFit) -> None:
+def test_weights_are_no_further_documents(sample: TopicSample, fit: TopicFit) -> None:
     """A weight of two for each says nothing new; without half of them, less is known."""
     plain = topic_errors(fit, sample.documents, n_groups=10)
     heavy = topic_errors(fit, sample.documents, np.full(300, 2.0), n_groups=10)
@@ -72,7 +72,7 @@ def test_weights_are_no_further_documents(sample: TopicSample, fit: HTMMFit) -> 
     assert np.median(half.components / plain.components) > 1.1
 
 
-def test_intervals_grow_with_the_level(sample: TopicSample, fit: HTMMFit) -> None:
+def test_intervals_grow_with_the_level(sample: TopicSample, fit: TopicFit) -> None:
     errors = topic_errors(fit, sample.documents)
     narrow, wide = errors.interval(0.5), errors.interval(0.99)
     for i in range(3):
@@ -96,7 +96,7 @@ def test_the_estimator_remembers_its_documents(sample: TopicSample, tmp_path: An
     assert np.array_equal(again.components, errors.components)
 
 
-def test_bad_input(sample: TopicSample, fit: HTMMFit) -> None:
+def test_bad_input(sample: TopicSample, fit: TopicFit) -> None:
     with pytest.raises(ValueError, match="n_groups"):
         topic_errors(fit, sample.documents, n_groups=1)
     one = Documents(

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from cohmm import HTMM, PairwiseHMM, Sequences, count_pairs, count_triples
-from cohmm.data.partitioned import encode_sequences
+from cohmm.data.partitioned import as_data
 from cohmm.data.parts import EngineError
 from cohmm.data.text import read_documents
 from cohmm.distributed import Partitions
@@ -244,7 +244,7 @@ def _raw(items: list[Any]) -> Any:
 def test_partitions_with_other_symbols_are_told() -> None:
     data = Partitions.of(bag_of([["a", "b"], ["b", "a"], [0, 1], [1, 0]], 2))
     with pytest.raises(ValueError, match="labels, such as 'a', and others whole numbers"):
-        encode_sequences(data)
+        as_data(data)
     with pytest.raises(ValueError, match="labels"):
         count_pairs(data)
 
@@ -254,7 +254,7 @@ def test_partitions_without_rows_are_nothing() -> None:
     some = bag_of([["a", "b", "a"], [], ["b"]], 3).filter(lambda row: len(row) != 1)
     assert count_pairs(Partitions.of(some)) == count_pairs(["a", "b", "a"])
     nothing = some.filter(lambda row: False)
-    for ask in (count_pairs, encode_sequences):
+    for ask in (count_pairs, as_data):
         with pytest.raises(ValueError, match="there is no data"):
             ask(Partitions.of(nothing))
     with pytest.raises(ValueError, match="there is no document"):
@@ -304,7 +304,7 @@ def test_a_cluster_that_is_gone_is_told(client: Any) -> None:
     from distributed import Client
 
     gone = Client(client.scheduler.address)
-    data = encode_sequences(Partitions.of(bag_of(sequences()), client=gone))
+    data = as_data(Partitions.of(bag_of(sequences()), client=gone))
     gone.close()
     with pytest.raises(EngineError, match="could not finish"):
         count_pairs(data)
@@ -318,7 +318,7 @@ def test_a_worker_killed_while_refining_changes_nothing(client: Any) -> None:
             killed.append(min(client.run(os.getpid).values()))
             os.kill(killed[0], signal.SIGKILL)
 
-    data = encode_sequences(Partitions.of(bag_of(sequences()), client=client))
+    data = as_data(Partitions.of(bag_of(sequences()), client=client))
     fit = pairwise(data, K, random_state=0, stage=_refinement_alone(kill))
     assert killed
     np.testing.assert_allclose(fit.model.emissionprob, local_hmm().emissionprob_, rtol=0, atol=1e-9)
@@ -332,7 +332,7 @@ def _refinement_alone(callback: Any) -> Any:
 
 @pytest.mark.usefixtures("client")
 def test_only_sums_come_here() -> None:
-    data = encode_sequences(Partitions.of(bag_of(sequences())))
+    data = as_data(Partitions.of(bag_of(sequences())))
     here = Sequences.of(sequences())
     assert len(data) == len(here)
     assert data.n_observations == here.n_observations

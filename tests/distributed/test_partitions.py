@@ -17,9 +17,10 @@ from pyarrow import parquet
 
 from cohmm import HTMM, PairwiseHMM, Sequences, count_pairs, count_triples
 from cohmm.data.joined_on_disk import joined_on_disk
-from cohmm.data.partitioned import Partitioned, encode_sequences, row_sequences
+from cohmm.data.partitioned import Partitioned, as_data
 from cohmm.data.parts import Failed, add, add_all, report_progress
 from cohmm.data.scratch import ScratchArray
+from cohmm.data.sequences import row_sequences
 from cohmm.distributed import Partitions
 from tests.distributed.data_at_hand import (
     K,
@@ -179,7 +180,7 @@ def test_what_is_kept_on_disk_has_no_name(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(tempfile, "tempdir", str(cache))
     path = tmp_path / "x.txt"
     path.write_text("a b c d e f g h\n" * 100_000)
-    data = encode_sequences(Partitions.of(path))
+    data = as_data(Partitions.of(path))
     assert isinstance(data, Partitioned)
     assert data.map_sum(_is_mapped) == 1
     assert not list(cache.iterdir())  # so nothing stays behind, however this ends
@@ -206,7 +207,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(ScratchArray, "_opened", lambda self: Full())
     with pytest.raises(ValueError, match=r"cannot be written .*: No space left on device.*TMPDIR"):
-        encode_sequences(Partitions.of(path))
+        as_data(Partitions.of(path))
 
 
 def test_weights_and_lengths_stay_at_home(folder: Path) -> None:

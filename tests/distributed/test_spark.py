@@ -19,7 +19,7 @@ import pytest
 
 import cohmm
 from cohmm import HTMM, Cooccurrence, PairwiseHMM, count_pairs, count_triples
-from cohmm.data.partitioned import encode_sequences
+from cohmm.data.partitioned import as_data
 from cohmm.datasets.synthetic import random_hmm
 from cohmm.distributed import Partitions
 from cohmm.distributed import spark as spark_backend
@@ -208,7 +208,7 @@ def test_a_part_that_is_wrong_is_named(spark: Any) -> None:
     with pytest.raises(ValueError, match=r"^partition 1: .*-3"):
         count_pairs(data)
     with pytest.raises(ValueError, match=r"^partition 1: .*-3"):
-        encode_sequences(data)
+        as_data(data)
     missing = frame(spark, user=[1, 1, None], time=[1, None, 1], page=[0, 1, 0])
     with pytest.raises(ValueError, match=r"^partition \d: the column 'user' is empty in some row$"):
         count_pairs(Partitions.of(missing, "page", "user", "time"))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import warnings
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,14 +17,17 @@ from sklearn.pipeline import make_pipeline
 import cohmm
 from cohmm import HTMM, Documents, StorageError, TextWarning, read_documents, storage, threads
 from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
+from cohmm.estimators import htmm as module
+from cohmm.estimators.htmm import TEXT_OPTIONS
 from cohmm.evidence.counting import count_documents
+from cohmm.learn.fit import print_progress
 from cohmm.learn.run import EvidenceWarning
+from cohmm.learn.topics import htmm as recipe
 from cohmm.learn.topics.htmm import htmm
-from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.online import grown_htmm, with_new_documents
+from cohmm.learn.topics.topic_fit import KIND, TopicFit
 from cohmm.report.prepare import model_key
 from cohmm.topics.coherence import coherence
-from cohmm.topics.document_chains import Chains
-from cohmm.topics.htmm_file import KIND
 from cohmm.topics.perplexity import perplexity
 from tests.laws import close, rows_are_distributions
 from tests.topics.samples import error
@@ -49,6 +54,74 @@ def topics(sample: TopicSample) -> HTMM:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvidenceWarning)
         return HTMM(4, random_state=0).fit(sample.documents)
+
+
+class Heard(Exception):
+    """What a function was called with."""
+
+
+def recorder(function: Any) -> Any:
+    def record(*args: Any, **options: Any) -> Any:
+        raise Heard(signature(function).bind(*args, **options).arguments)
+
+    return record
+
+
+def test_every_option_reaches_its_learner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of text reach `read_documents`, the others the learner, but for these two."""
+    learned = {
+        "n_components": 3,
+        "lags": (1, 7),
+        "refine": 5,
+        "max_iter": 17,
+        "tol": 0.25,
+        "n_init": 4,
+        "seed_words": [["oil"]],
+        "random_state": 11,
+    }
+    text: dict[str, Any] = {name: object() for name in TEXT_OPTIONS}
+    assert {*learned, *text, "chain", "verbose"} == HTMM().get_params().keys()
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "read_documents", recorder(read_documents))
+        with pytest.raises(Heard) as heard:
+            HTMM(**text).fit(TEXTS)
+    assert heard.value.args[0] == text | {"X": TEXTS}
+    monkeypatch.setattr(module, "htmm", recorder(htmm))
+    with pytest.raises(Heard) as heard:
+        HTMM(**learned, verbose=True).fit(TEXTS, sample_weight=[2.0] * len(TEXTS))
+    options = heard.value.args[0]
+    assert options.pop("weights").tolist() == [2.0] * len(TEXTS)
+    assert options.pop("documents") == read_documents(TEXTS)
+    assert options == learned | {"callback": print_progress}
+
+
+def test_every_option_reaches_the_learner_that_goes_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    options = {"refine": 5, "max_iter": 17, "tol": 0.25, "random_state": 11}
+    model = HTMM(2, lags=1, random_state=0, refine=0).fit(TEXTS)
+    model.save(tmp_path / "topics", counts=True)
+    loaded = HTMM.load(tmp_path / "topics")
+    for learner, one in ((with_new_documents, model), (grown_htmm, loaded)):
+        monkeypatch.setattr(module, learner.__name__, recorder(learner))
+        with pytest.raises(Heard) as heard:
+            one.set_params(**options).partial_fit(TEXTS[:5], sample_weight=[3.0] * 5, decay=0.5)
+        given = heard.value.args[0]
+        given |= given.pop("options")
+        assert {name: given[name] for name in options} == options
+        assert (given["decay"], given.get("lags", 1)) == (0.5, 1)
+        assert given["weights"] in ([3.0] * 5, (None, [3.0] * 5))
+
+
+def test_a_typo_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "read_documents", recorder(read_documents))
+    with pytest.raises(ValueError, match="chain must be one of full, sticky, independent"):
+        HTMM(2, chain="stiky").fit(TEXTS)  # type: ignore[arg-type]
+    for wrong in ({"refine": -1}, {"tol": -1.0}, {"seed_words": [["unheard"]]}, {"max_iter": 0}):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(recipe, "count_documents", recorder(count_documents))
+            with pytest.raises(ValueError):
+                htmm(read_documents(TEXTS), 2, **wrong)
 
 
 def test_fitted_attributes(topics: HTMM, sample: TopicSample) -> None:
@@ -105,7 +178,7 @@ def test_shares(topics: HTMM, sample: TopicSample) -> None:
     shares = topics.transform(sample.documents)
     assert shares.shape == (600, 4)
     rows_are_distributions(shares)
-    close(shares, Chains.of(topics.fit_).infer(sample.documents).shares)
+    close(shares, topics.fit_.infer(sample.documents).shares)
     # They are near those that the words were drawn with.
     true = np.zeros((600, 4))
     np.add.at(true, (np.repeat(np.arange(600), sample.documents.lengths), sample.topics), 1)
@@ -388,7 +461,7 @@ def test_the_old_model_stays_as_it_was(commodities: HTMM) -> None:
     close(merged.transform(COMMODITIES), summed, 1e-3)
     for model in (named, merged, dropped):
         assert isinstance(model, HTMM)
-        assert isinstance(model.fit_, HTMMFit)
+        assert isinstance(model.fit_, TopicFit)
         assert model.documents_ is commodities.documents_
         assert model.counts_ is commodities.counts_
         assert np.isfinite(model.coherence("npmi", top=3))

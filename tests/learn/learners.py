@@ -230,8 +230,7 @@ def tables(fit: Any) -> tuple[np.ndarray, np.ndarray]:
     """Emissions (K, N) and transitions (K, K); of topics without a chain their prevalence."""
     if isinstance(fit, Fit):
         return fit.model.emissionprob, fit.model.transmat
-    rows = np.repeat(fit.prevalence[None], len(fit.prevalence), axis=0)
-    return fit.components, getattr(fit, "transitions", rows)
+    return fit.components, fit.transitions
 
 
 def apart(fit: Any, other: Any, order: Any = None) -> float:

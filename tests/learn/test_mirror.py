@@ -19,11 +19,6 @@ ELSEWHERE = {  # a module: where its tests are, and why
     ),
     "sources.py": ("learn/test_contract.py", "what pairwise takes: sequences and counts"),
     "recipe.py": ("learn/test_contract.py", "pairwise, a learner as any; its shell is PairwiseHMM"),
-    "topics/topic_labels.py": ("topics/test_steering.py", "labels as rename and merge take them"),
-    "topics/pair_topics.py": (
-        "learn/topics/test_htmm.py",
-        "two steps of htmm: which start is best",
-    ),
 }
 
 

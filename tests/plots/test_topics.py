@@ -11,10 +11,10 @@ from scipy.spatial.distance import pdist
 
 from cohmm import HTMM, Documents
 from cohmm.learn.topics.topic_fit import TopicFit
+from cohmm.model.topic_model import Segmented
 from cohmm.plots import plot_emissions, plot_segmentation, plot_topic_map, plot_transitions
 from cohmm.plots.topic_map import coordinates
-from cohmm.topics.coloured_runs import PALETTE
-from cohmm.topics.document_chains import Segmented
+from cohmm.topics.rich_text import PALETTE
 
 
 def fit_of(k: int, v: int = 30, seed: int = 0) -> TopicFit:

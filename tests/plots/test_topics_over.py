@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from cohmm.plots import plot_topics_over
-from cohmm.topics.over import TopicsOver
+from cohmm.topics.over_time import TopicsOver
 
 
 def an_over(share: np.ndarray, period: str | None = "year") -> TopicsOver:

@@ -7,7 +7,7 @@ import numpy as np
 from cohmm.diagnose.format import Finding
 from cohmm.report.prepare import cap_sentence
 from cohmm.report.schema import Item, Material, Reading, Trace, Trust
-from cohmm.topics.over import TopicsOver
+from cohmm.topics.over_time import TopicsOver
 
 WORDS = (
     *("ship", "harbour", "cargo", "tide", "anchor"),

@@ -14,8 +14,7 @@ import pytest
 from cohmm.report.labels import checked_labels
 from cohmm.report.prepare import model_key, prepare_report
 from cohmm.report.render import write
-from cohmm.topics.describe import top_words
-from cohmm.topics.word_order import RELEVANCE
+from cohmm.topics.top_words import RELEVANCE, top_words
 from tests.report.samples import TRICKY, WORDS, a_trust, an_over, material
 
 DESKTOP, PHONE = (1280, 900), (360, 740)

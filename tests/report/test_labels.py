@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.report.labels import LONGEST, checked_labels
+from cohmm.report.labels import MAX_LABEL, checked_labels
 
 KEY = "1f0c"
 
 
-@given(st.dictionaries(st.integers(0, 9), st.text(max_size=LONGEST)))
+@given(st.dictionaries(st.integers(0, 9), st.text(max_size=MAX_LABEL)))
 def test_what_was_saved_is_read_again(tmp_path_factory, labels):
     path = tmp_path_factory.getbasetemp() / "labels.json"
     words = {k: " ".join(text.split()) for k, text in labels.items()}

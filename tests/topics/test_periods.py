@@ -76,7 +76,7 @@ def test_an_error_names_the_document() -> None:
 )
 def test_every_period(period: Period, labels: tuple[str, ...]) -> None:
     found = periods_of(["1999-12-31T23:59:59", "2000-01-01T01:00:00"], period)
-    assert found.labels == labels
+    assert found.names == labels
     assert found.which.tolist() == [0, len(labels) - 1]
 
 
@@ -85,13 +85,13 @@ def test_every_period(period: Period, labels: tuple[str, ...]) -> None:
 )
 def test_a_date_lies_in_its_period_and_no_period_is_left_out(times: list[dt.datetime]) -> None:
     found = periods_of(times)
-    assert len(found.labels) == len(set(found.labels)) <= max(40, 21)
+    assert len(found.names) == len(set(found.names)) <= max(40, 21)
     numbers = np.array(times, "datetime64[s]")
     starts = found.starts[found.which]
     assert (starts <= numbers).all()
     inner = found.which < len(found.starts) - 1
     assert (numbers[inner] < found.starts[found.which[inner] + 1]).all()
-    assert {0, len(found.labels) - 1} <= set(found.which.tolist())
+    assert {0, len(found.names) - 1} <= set(found.which.tolist())
 
 
 def test_the_span_chooses_the_period() -> None:

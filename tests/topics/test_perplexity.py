@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from cohmm.data.documents import Documents
 from cohmm.learn.topics.htmm import with_chain
 from cohmm.learn.topics.topic_fit import TopicFit
-from cohmm.topics.document_chains import Chains
 from cohmm.topics.perplexity import likelihood, perplexity
 from tests.laws import close
+from tests.model.test_topic_model import CHAINS, V, a_fit, all_paths, read_slowly, transitions
 from tests.topics.samples import documents_of, sampled, separable_topics
-from tests.topics.test_document_chains import CHAINS, V, a_fit, all_paths, read_slowly, transitions
 
 METHODS = ["words", "completion", "training"]
 
@@ -24,7 +23,7 @@ METHODS = ["words", "completion", "training"]
 def test_predictions_sum_to_one_over_the_vocabulary(
     chain: str, words: list[int], seed: int
 ) -> None:
-    chains = Chains.of(a_fit(seed), chain)  # type: ignore[arg-type]
+    chains = a_fit(seed).as_chain(chain)  # type: ignore[arg-type]
     each = [chains.predict(documents_of([[*words, word]], V)) for word in range(V)]
     close(sum(np.exp(logs[-1]) for logs in each), 1.0)
     for logs in each[1:]:  # what comes later changes nothing
@@ -52,17 +51,17 @@ def test_word_by_word_against_the_plain_recursion(chain: str) -> None:
             drawn = drawn + fresh / now.sum()
         logs.append(np.log(now.sum()))
         before = now / now.sum()
-    chains = Chains.of(fit, chain, strength=strength)  # type: ignore[arg-type]
+    chains = fit.as_chain(chain, strength=strength)  # type: ignore[arg-type]
     documents = documents_of([[1], words, []], V)
     close(chains.predict(documents)[1:], logs)
     wanted = np.exp(-(np.sum(logs) + chains.predict(documents)[0]) / 8)
-    close(perplexity(chains, documents), wanted)
+    close(perplexity(fit, documents, chain=chain, strength=strength), wanted)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("chain", CHAINS)
 def test_training_is_the_likelihood_of_the_fitted_chain(chain: str) -> None:
     fit = a_fit(1)
-    chains = Chains.of(fit, chain, strength=2.0)  # type: ignore[arg-type]
+    chains = fit.as_chain(chain, strength=2.0)  # type: ignore[arg-type]
     words = [0, 0, 3, 1]
     log = read_slowly(fit, chain, words, 2.0, 60)[1]
     found = likelihood(chains, documents_of([words], V), "training")
@@ -91,7 +90,7 @@ def test_completion_goes_on_where_the_first_half_ended(chain: str) -> None:
         sum(joint for _, joint in all_paths(part, p, a, fit.components))
         for part in (words, words[:2])
     )
-    found = likelihood(Chains.of(fit, chain), documents_of([words, []], V), "completion")  # type: ignore[arg-type]
+    found = likelihood(fit.as_chain(chain), documents_of([words, []], V), "completion")  # type: ignore[arg-type]
     assert found.n_words == 3
     close(found.log_likelihood, np.log(both / first), 2e-3)
 

@@ -193,8 +193,7 @@ def compare(model: HTMM, documents: Documents, truth: HMM, states: Ints) -> Find
 
     from cohmm.datasets.demo_topics import SUBJECTS
     from cohmm.model.matching import match_rows, total_variation
-    from cohmm.topics.document_chains import Chains
-    from cohmm.topics.runs import count_runs
+    from cohmm.topics.overview import count_runs
 
     k, words = truth.n_components, truth.vocabulary or ()
     place = {word: code for code, word in enumerate(words)}
@@ -205,7 +204,7 @@ def compare(model: HTMM, documents: Documents, truth: HMM, states: Ints) -> Find
     emission = truth.emissionprob[which]
     transitions = truth.transmat[np.ix_(which, which)]
     topic = np.argsort(which)  # and the topic that each state is
-    inferred = Chains.of(model.fit_, model.chain).infer(documents, decode=True).topics
+    inferred = model.fit_.as_chain(model.chain).infer(documents, decode=True).topics
     _, best = replace(truth, vocabulary=None).decode(codes[documents.symbols], documents.lengths)
     return Findings(
         subjects=[list(SUBJECTS)[state] for state in which],
@@ -266,7 +265,7 @@ def show(documents: Documents, findings: Findings, seconds: dict[str, float], pa
     """One screen of at most 24 lines."""
     from rich.text import Text
 
-    from cohmm.topics.coloured_runs import coloured, colours_of, runs_of
+    from cohmm.topics.rich_text import coloured, colours_of, runs_of
 
     console = screen()
     width = min(console.width, WIDEST)

@@ -224,10 +224,10 @@ class Files:
 
 def on_workers(inputs: list[str], layout: Layout, integers: bool, client: Any) -> Partitioned:
     """The data, encoded by workers and kept there."""
-    from cohmm.data.partitioned import encode_sequences
+    from cohmm.data.partitioned import as_data
 
     data = partitions(inputs, layout, client)
-    return encode_sequences(symbols_of(data, integers), characters=layout.characters)
+    return as_data(symbols_of(data, integers), characters=layout.characters)  # type: ignore[return-value]
 
 
 def is_counts(path: str) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def seed_words_in(path: Path) -> dict[str, list[str]]:
-    """The seed words of every topic, by label; see `cohmm.learn.topics.seed_words`."""
+    """The seed words of every topic, by label; see `cohmm.learn.topics.pair_topics`."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:

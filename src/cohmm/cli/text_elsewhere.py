@@ -70,10 +70,10 @@ def write_shares(model: HTMM, data: Partitions | Documents, path: Path) -> None:
     import pyarrow as pa
 
     from cohmm.distributed import Partitions
-    from cohmm.topics.partitioned_inference import SHARES, row_shares
+    from cohmm.topics.export import SHARES, row_shares
 
     if isinstance(data, Partitions):
-        tables = data.tables(partial(row_shares, model._chains(), model._reading()), SHARES)
+        tables = data.tables(partial(row_shares, model._model(), model._reading()), SHARES)
     else:
         tables = _in_memory(model, data)
     schema = SHARES.insert(0, pa.field("document", pa.int64()))
@@ -84,7 +84,7 @@ def write_shares(model: HTMM, data: Partitions | Documents, path: Path) -> None:
 def _in_memory(model: HTMM, documents: Documents) -> Iterator[Any]:
     import numpy as np
 
-    from cohmm.topics.partitioned_inference import shares_table
+    from cohmm.topics.export import shares_table
 
     for first in range(0, len(documents), DOCUMENTS):
         some = documents.select(np.arange(first, min(first + DOCUMENTS, len(documents))))

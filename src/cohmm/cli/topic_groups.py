@@ -14,7 +14,7 @@ from cohmm.cli.session import read_once, screen
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
     from cohmm.estimators.htmm import HTMM
-    from cohmm.topics.over import TopicsOver
+    from cohmm.topics.over_time import TopicsOver
 
 MOST_TOPICS = 8  # columns of a table
 COLUMN = 7  # characters that one takes
@@ -60,7 +60,7 @@ def check_by(by: str | None, period: str | None, inputs: list[str], elsewhere: b
 def values_of(inputs: list[str], by: str, documents: Documents, period: Any) -> list[Any]:
     """The column of dates or classes, of all inputs, in which every document has its own."""
     from cohmm.data.readers.document_files import values_at
-    from cohmm.topics.over import groups_of
+    from cohmm.topics.over_time import groups_of
 
     values = list(chain.from_iterable(values_at(path, by) for path in inputs))
     try:

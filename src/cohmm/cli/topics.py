@@ -170,7 +170,7 @@ def topics(
     k, distances = size(n_topics), lags_of(lags)
     given = None if seed_words is None else seed_words_in(seed_words)
     with working(threads), cluster(workers, scheduler) as client:
-        from cohmm.topics.overview import MOST_DECODED, Overview
+        from cohmm.topics.overview import MAX_DECODED, Overview
 
         check_by(by, period, inputs, client is not None or memory is not None)
         if report is not None:
@@ -196,7 +196,7 @@ def topics(
         }
         model = learned(documents, k, parameters | words._asdict())
         seconds = time.perf_counter() - began
-        overview = Overview.of(model.fit_, model.chain, documents)
+        overview = Overview.of(model.fit_.as_chain(model.chain), documents)
         over = None
         if values is not None:
             over = grouped(model, cast("Documents", documents), values, period)
@@ -207,7 +207,7 @@ def topics(
         if report is not None:
             model.report(
                 report,
-                documents if data is None else documents.select(documents.some(MOST_DECODED)),
+                documents if data is None else documents.select(documents.some(MAX_DECODED)),
                 title=None if output is None else output.stem,
                 texts=texts_again(inputs, column, encoding) if data is None else None,
                 command=typed(),

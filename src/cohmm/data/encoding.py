@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cohmm._validation import LARGEST_CODE, as_numbers, listed, shown
+from cohmm._validation import LARGEST_CODE, as_numbers, shown
+from cohmm.data.arrow import arrow_array, combined, decoded, is_text, list_column
 from cohmm.data.vocabulary import Vocabulary, codes_in, distinct_characters, in_order, is_unicode
 from cohmm.kernels.types import Ints
 
@@ -44,7 +45,7 @@ def flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
             "list of labels, or the path of a file that exists"
         )
     if _is_column(X):
-        return combined(_arrow_array(X)), lengths
+        return combined(arrow_array(X)), lengths
     if hasattr(X, "tocsr"):
         raise ValueError("X is a sparse matrix; symbols are an array (n,) or (n, 1), or a list")
     if isinstance(X, np.ndarray) and X.dtype.kind == "c":
@@ -149,7 +150,7 @@ def _as_column(rows: Any) -> Any:
             rows = pa.array(rows, kind)
         except (pa.ArrowException, UnicodeError):  # lists of something else
             return rows
-    if not (isinstance(rows, pa.Array) and _is_text(rows.type)):
+    if not (isinstance(rows, pa.Array) and is_text(rows.type)):
         return rows
     trimmed = pc.utf8_trim_whitespace(rows.cast(pa.large_string()).fill_null(""))
     filled = pc.not_equal(trimmed, "")
@@ -177,7 +178,7 @@ def column_as_list(values: Any) -> list[Any]:
     if isinstance(values, np.ndarray):
         return list(values.ravel().tolist())
     return (
-        list(combined(_arrow_array(values)).to_pylist()) if _is_column(values) else _listed(values)
+        list(combined(arrow_array(values)).to_pylist()) if _is_column(values) else _listed(values)
     )
 
 
@@ -267,51 +268,44 @@ def encode(flat: Any, as_labels: bool = False) -> tuple[Ints, Vocabulary | None]
         numbers = np.zeros(len(items), np.result_type(*kinds, np.int64))
         try:
             numbers[~missing] = np.array(present, numbers.dtype)
+            return _encode_numbers(numbers, missing, as_labels)
         except OverflowError:
             if not as_labels:
                 large = (isinstance(item, int) and abs(item) > LARGEST_CODE for item in items)
                 place = list(large).index(True)
                 raise _wrong_number(items[place], place) from None
-        else:
-            return _encode_numbers(numbers, missing, as_labels)
-    if as_labels and not all(issubclass(kind, str) for kind in kinds):
-        return _encode_mixed(items, missing)
-    for place, item in enumerate(items):
-        if not missing[place] and not isinstance(item, str):
-            why = "a number among labels" if _is_number(type(item)) else "neither number nor string"
-            raise ValueError(f"symbol {shown(item)} at position {place} is {why}")
-    strings = [None if gone else str(item) for item, gone in zip(items, missing, strict=True)]
+    labels = [None if gone else item for item, gone in zip(items, missing, strict=True)]
     try:
-        return _encode_arrow(pa.array(strings, pa.large_string()))
+        if kinds == {str}:
+            return _encode_arrow(pa.array(labels, pa.large_string()))
     except UnicodeEncodeError:
-        place = next(p for p, text in enumerate(strings) if text and not is_unicode(text))
-        raise ValueError(
-            f"symbol {shown(strings[place])} at position {place} is not Unicode text"
-        ) from None
+        pass  # `_label` says where
+    return _encode_labels([_label(place, label, as_labels) for place, label in enumerate(labels)])
 
 
 def _is_number(kind: type) -> bool:
     return issubclass(kind, NUMBERS) and not issubclass(kind, np.timedelta64)
 
 
-def _encode_mixed(items: list[Any], missing: np.ndarray) -> tuple[Ints, Vocabulary | None]:
-    """Codes of strings and numbers, whatever their size, as labels."""
-    labels = [
-        None if gone else _label(*item)
-        for item, gone in zip(enumerate(items), missing, strict=True)
-    ]
+def _encode_labels(labels: list[str | int | None]) -> tuple[Ints, Vocabulary]:
+    """Codes of labels, strings and numbers of any size among one another; None is missing."""
     vocabulary = in_order({label for label in labels if label is not None})
     places = {label: code for code, label in enumerate(vocabulary)} | {None: MISSING}
-    return np.fromiter(
-        (places[label] for label in labels), np.int32, len(labels)
-    ), vocabulary or None
+    return np.fromiter((places[label] for label in labels), np.int32, len(labels)), vocabulary
 
 
-def _label(place: int, item: Any) -> str | int:
+def _label(place: int, item: Any, as_labels: bool) -> str | int | None:
+    """The label that an item is; a number is one ``as_labels`` only."""
+    if item is None:
+        return None
     if isinstance(item, str):
-        return str(item)
-    if not _is_number(type(item)):
-        raise ValueError(f"symbol {shown(item)} at position {place} is neither number nor string")
+        if is_unicode(item):
+            return str(item)
+        raise ValueError(f"symbol {shown(item)} at position {place} is not Unicode text")
+    is_number = _is_number(type(item))
+    if not (is_number and as_labels):
+        why = "a number among labels" if is_number else "neither number nor string"
+        raise ValueError(f"symbol {shown(item)} at position {place} is {why}")
     if isinstance(item, (float, np.floating)) and not item.is_integer():
         raise _wrong_number(float(item), place)
     return int(item)
@@ -329,7 +323,7 @@ def _encode_arrow(column: pa.Array, as_labels: bool = False) -> tuple[Ints, Voca
             filled = column.cast(pa.int64()) if pa.types.is_boolean(kind) else column
             numbers = filled.fill_null(0).to_numpy(zero_copy_only=False)
         return _encode_numbers(numbers, missing, as_labels)
-    if not _is_text(kind):
+    if not is_text(kind):
         raise ValueError(f"a column of symbols holds whole numbers or strings, not {kind}")
     encoded = column.dictionary_encode()
     labels = tuple(encoded.dictionary.to_pylist())
@@ -368,147 +362,9 @@ def _encode_numbers(
     return codes, labels
 
 
-def _is_text(kind: Any) -> bool:
-    """Whether a column's type is text, dictionaries of text included."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
-
-
 def _wrong_number(value: Any, place: int) -> ValueError:
     why = "negative" if value < 0 else "too large" if value > LARGEST_CODE else "not whole"
     return ValueError(
         f"symbol {shown(value)} at position {place} is {why}: symbols are whole numbers from 0 "
         "(None, NaN or a masked array for a missing one), or strings"
     )
-
-
-def combined(column: Any) -> pa.Array:
-    """A column in one piece."""
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-
-
-def decoded(column: pa.Array) -> pa.Array:
-    """Categories as what they stand for."""
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-
-
-def common(column: pa.Array) -> pa.Array:
-    """A column without the types that few of Arrow's functions know: half floats and views."""
-    kind = _common_type(column.type)
-    return column if kind == column.type else column.cast(kind)
-
-
-def _common_type(kind: Any) -> Any:
-    if pa.types.is_float16(kind):
-        return pa.float32()
-    if pa.types.is_string_view(kind):
-        return pa.large_string()
-    if pa.types.is_binary_view(kind):
-        return pa.large_binary()
-    if pa.types.is_list(kind):
-        return pa.list_(_common_type(kind.value_type))
-    if pa.types.is_large_list(kind):
-        return pa.large_list(_common_type(kind.value_type))
-    if pa.types.is_fixed_size_list(kind):
-        return pa.list_(_common_type(kind.value_type), kind.list_size)
-    return kind
-
-
-def key_codes(column: pa.Array, name: str) -> pa.Array:
-    """A column of keys as a dictionary: rows with the same key have the same index."""
-    try:
-        return common(decoded(column)).dictionary_encode()
-    except pa.ArrowNotImplementedError:
-        raise ValueError(
-            f"the column {shown(name)} is of type {column.type}: text and numbers are keys"
-        ) from None
-
-
-def ranks(column: pa.Array, name: str) -> pa.Array:
-    """What to sort by: of ordered categories, their order."""
-    if pa.types.is_dictionary(column.type) and column.type.ordered:
-        return column.indices
-    plain = common(decoded(column))
-    try:
-        pc.sort_indices(plain[:0])
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        raise ValueError(
-            f"the column {shown(name)} is of type {column.type}, which has no order: sort by "
-            "numbers, text or times"
-        ) from None
-    return plain
-
-
-def group_rows(
-    table: pa.Table, column: str, group: str | None, order: str | None
-) -> tuple[pa.Array, pa.Array | None, Ints | None]:
-    """The cells of a column, group by group and in order; the keys of groups, and their lengths.
-
-    Groups come in the order in which they first appear.
-    """
-    for role, name in (("a group", group), ("an order", order)):
-        if name is not None and table[name].null_count:
-            row = int(np.argmax(table[name].is_null().to_numpy()))
-            raise ValueError(
-                f"the column {shown(name)} is empty in row {row}: every row needs {role}"
-            )
-    rows, keys, lengths = np.arange(len(table)), None, None
-    if order is not None:
-        rows = pc.sort_indices(ranks(combined(table[order]), order)).to_numpy()
-    if group is not None:
-        coded = key_codes(combined(table[group]), group)
-        codes = coded.indices.to_numpy()
-        rows = rows[np.argsort(codes[rows], kind="stable")]
-        keys, lengths = coded.dictionary, np.bincount(codes)
-    return common(combined(table[column])).take(pa.array(rows)), keys, lengths
-
-
-def list_column(values: Any, lengths: Ints) -> pa.Array:
-    """A column of lists that have these lengths."""
-    ends = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64())
-    return pa.LargeListArray.from_arrays(ends, values)
-
-
-def _arrow_array(column: Any) -> Any:
-    """A pandas, polars or pyarrow column as a pyarrow one."""
-    if isinstance(column, (pa.Array, pa.ChunkedArray)):
-        return column
-    if _is_lazy(column):
-        column = column.collect()
-    if isinstance(column, pa.Table) or hasattr(column, "columns"):
-        names = list(getattr(column, "column_names", None) or column.columns)
-        if len(names) != 1:
-            raise ValueError(
-                f"a frame of {len(names)} columns: say which one by Sequences.from_frame"
-            )
-        return arrow_table(column, names)[names[0]]
-    if hasattr(column, "to_arrow"):
-        return column.to_arrow()
-    try:
-        return pa.array(column, from_pandas=True)
-    except (pa.ArrowException, TypeError) as error:
-        raise ValueError(f"a column holds values of one type: {error}") from None
-
-
-def _is_lazy(frame: Any) -> bool:
-    """Whether it is a LazyFrame of polars, whose columns have no values yet."""
-    return hasattr(type(frame), "collect_schema") and hasattr(type(frame), "collect")
-
-
-def arrow_table(frame: Any, names: Sequence[str]) -> pa.Table:
-    """Some columns of a pandas or polars frame, or of a pyarrow table."""
-    if lazy := _is_lazy(frame):
-        columns = frame.collect_schema().names()
-    else:
-        columns = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
-    for name in names:
-        if name not in columns:
-            raise ValueError(f"there is no column {shown(name)}; there are {listed(columns)}")
-    if lazy:
-        frame = frame.select(list(dict.fromkeys(names))).collect()
-    if isinstance(frame, pa.Table):
-        return frame.select(list(dict.fromkeys(names)))
-    return pa.table({name: _arrow_array(frame[name]) for name in names})

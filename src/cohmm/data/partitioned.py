@@ -17,11 +17,11 @@ import pyarrow as pa
 
 from cohmm._validation import shown
 from cohmm.data.documents import Documents, drawn
-from cohmm.data.encoding import check_many, encode, flatten_rows
-from cohmm.data.parts import Parts
+from cohmm.data.encoding import check_many
+from cohmm.data.parts import Parts, add_all
 from cohmm.data.read_sequences import read_sequences
 from cohmm.data.readers.source import STANDARD_INPUT
-from cohmm.data.sequences import LABELS, Sequences, Unseen, check_unseen
+from cohmm.data.sequences import LABELS, Sequences, Unseen, check_unseen, row_sequences
 from cohmm.data.vocabulary import (
     Pruning,
     Vocabulary,
@@ -33,10 +33,12 @@ from cohmm.kernels.documents import count_documents
 from cohmm.kernels.types import Ints
 
 NO_DATA = "there is no data: no part has a symbol"
+NOTHING = Sequences._trusted(np.empty(0, np.int32), np.zeros(1, np.int64), 1)
 
 
-class Size(NamedTuple):
-    """What a part says about itself."""
+@dataclass(frozen=True)
+class Size:
+    """What parts say about themselves; it adds up."""
 
     n_sequences: int
     n_observations: int
@@ -47,13 +49,17 @@ class Size(NamedTuple):
     @classmethod
     def of(cls, data: Sequences) -> Size:
         """The size of these sequences or documents."""
-        lengths = data.lengths
-        return cls(
-            len(data),
-            data.n_observations,
-            data.longest,
-            int(np.count_nonzero(lengths == 0)),
-            getattr(data, "n_unknown", 0),
+        n_empty = int(np.count_nonzero(data.lengths == 0))
+        n_unknown = getattr(data, "n_unknown", 0)
+        return cls(len(data), data.n_observations, data.longest, n_empty, n_unknown)
+
+    def __add__(self, other: Size) -> Size:
+        return Size(
+            self.n_sequences + other.n_sequences,
+            self.n_observations + other.n_observations,
+            max(self.longest, other.longest),
+            self.n_empty + other.n_empty,
+            self.n_unknown + other.n_unknown,
         )
 
 
@@ -64,11 +70,11 @@ class Partitioned:
     Parameters
     ----------
     parts : Parts
-        Each is one of `Sequences`, None where it has no symbol, or of `Documents`.
+        Each is one of `Sequences`, or of `Documents`; it may be empty.
     kind : type
         `Sequences` or `Documents`.
     sizes : dict
-        The `Size` of every part that is not None, by its number.
+        The `Size` of every part, by its number.
     n_symbols, vocabulary
         As those of `Sequences`.
     """
@@ -83,33 +89,36 @@ class Partitioned:
         """The sum of ``function(data, *broadcast)`` over all parts."""
         return self.parts.map_sum(_on_data, function, *broadcast)
 
+    @cached_property
+    def size(self) -> Size:
+        """That of all parts together."""
+        total: Size = add_all(self.sizes.values())
+        return total
+
     def __len__(self) -> int:
-        return self._total("n_sequences")
+        return self.size.n_sequences
 
     @property
     def n_observations(self) -> int:
         """T, the number of symbols, missing ones included."""
-        return self._total("n_observations")
+        return self.size.n_observations
 
     n_words = n_observations
 
     @property
     def n_unknown(self) -> int:
         """How many words were left out because they are not in a given vocabulary."""
-        return self._total("n_unknown")
+        return self.size.n_unknown
 
     @property
     def n_empty(self) -> int:
         """How many documents have no word."""
-        return self._total("n_empty")
+        return self.size.n_empty
 
     @property
     def longest(self) -> int:
         """The length of the longest sequence."""
-        return max(size.longest for size in self.sizes.values())
-
-    def _total(self, name: str) -> int:
-        return sum(getattr(size, name) for size in self.sizes.values())
+        return self.size.longest
 
     @cached_property
     def lengths(self) -> Ints:
@@ -191,25 +200,17 @@ def as_data(
                 "these parts have been encoded: leave out vocabulary, n_symbols and characters"
             )
         return X
+    check_unseen(unseen)
+    known = None if vocabulary is None else as_vocabulary(vocabulary)
     if isinstance(X, Parts):
-        return encode_sequences(
-            X, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen, characters=characters
-        )
-    vocabulary = None if vocabulary is None else as_vocabulary(vocabulary)
-    if is_path(X, vocabulary, characters):
+        return _encode_sequences(X, known, n_symbols, unseen, characters)
+    if is_path(X, known, characters):
         if lengths is not None:
             raise ValueError("lengths are for data in memory: files have theirs")
         return read_sequences(
-            X, characters=characters, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen
+            X, characters=characters, vocabulary=known, n_symbols=n_symbols, unseen=unseen
         )
-    return Sequences.of(
-        X,
-        lengths,
-        vocabulary=vocabulary,
-        n_symbols=n_symbols,
-        unseen=unseen,
-        characters=characters,
-    )
+    return Sequences._of_known(X, lengths, known, n_symbols, unseen, characters)
 
 
 def is_path(X: Any, vocabulary: Vocabulary | None = None, characters: bool = False) -> bool:
@@ -241,42 +242,18 @@ def count_data(
     check_unseen(options["unseen"])
     known = None if vocabulary is None else as_vocabulary(vocabulary)
     encode = partial(row_sequences, vocabulary=known, n_symbols=n_symbols, **options)
-    total = X.sum_numbered(_counted, encode, count, *arguments)
+    total = X.map_sum(_counted, encode, count, *arguments)
     if total is None:
         raise ValueError(NO_DATA)
-    counts, sizes = total
+    counts, size = total
     if known is None and n_symbols is None and counts.vocabulary is None:
-        n_observations = sum(size.n_observations for size in sizes.values())
-        check_many(counts.n_symbols, n_observations, LABELS)
-    n_sequences = sum(size.n_sequences for size in sizes.values())
-    return counts, n_sequences, max(size.longest for size in sizes.values())
+        check_many(counts.n_symbols, size.n_observations, LABELS)
+    return counts, size.n_sequences, size.longest
 
 
-def _counted(number: int, rows: Any, encode: Any, count: Any, *arguments: Any) -> Any:
+def _counted(rows: Any, encode: Any, count: Any, *arguments: Any) -> Any:
     data, _ = encode(rows)
-    return None if data is None else (count(data, *arguments), {number: Size.of(data)})
-
-
-def row_sequences(
-    rows: Any,
-    vocabulary: Vocabulary | None = None,
-    n_symbols: int | None = None,
-    unseen: str = "error",
-    characters: bool = False,
-) -> tuple[Sequences | None, Ints]:
-    """Rows that are a sequence each, and the length of every one; None where all are empty.
-
-    A row is a list of symbols, or a string of words between blanks, as a line of a file is.
-
-    >>> row_sequences(["sun rain", "", ["rain"]])
-    (Sequences(2 sequences, 3 observations, 2 symbols), array([2, 0, 1]))
-    """
-    flat, lengths = flatten_rows(rows, characters)
-    filled = lengths[lengths > 0]
-    if not len(filled):
-        return None, lengths
-    data = Sequences._of_codes(*encode(flat, as_labels=vocabulary is not None), filled)
-    return data._in_terms_of(vocabulary, n_symbols, unseen), lengths
+    return None if data is None else (count(data, *arguments), Size.of(data))
 
 
 # -- encoding ---------------------------------------------------------------------------------
@@ -311,34 +288,18 @@ class SymbolTable:
         )
 
 
-def _symbol_table(data: Sequences | None) -> SymbolTable | None:
-    if data is None:
-        return None
-    n_numbers = int(data.symbols.max()) + 1 if data.vocabulary is None else 0
-    labels = data.vocabulary or ()
-    counts = np.zeros((2 if isinstance(data, Documents) else 0, len(labels)), np.int64)
-    if counts.size:
-        count_documents(data.symbols, data.offsets, counts[0], np.full(len(labels), -1, np.int64))
-        counts[1] = data.symbol_counts
-    return SymbolTable(len(data), data.n_observations, n_numbers, labels, counts)
-
-
-def encode_sequences(
+def _encode_sequences(
     rows: Parts,
-    *,
-    vocabulary: Iterable[Any] | None = None,
-    n_symbols: int | None = None,
-    unseen: Unseen = "error",
-    characters: bool = False,
+    vocabulary: Vocabulary | None,
+    n_symbols: int | None,
+    unseen: Unseen,
+    characters: bool,
 ) -> Partitioned:
-    """Encode rows of sequences, part by part; parameters are those of `Sequences.of`."""
-    check_unseen(unseen)
-    known = None if vocabulary is None else as_vocabulary(vocabulary)
-    parts = rows.keep(_sequences, known, n_symbols, unseen, characters)
-    if known is None and n_symbols is None:
-        known, n_symbols = _all_symbols(parts.map_sum(_symbol_table))
-        parts = parts.keep(_recoded, known, n_symbols)
-    return _partitioned(parts, Sequences, known, n_symbols)
+    parts = rows.keep(_sequences, vocabulary, n_symbols, unseen, characters)
+    if vocabulary is None and n_symbols is None:
+        vocabulary, n_symbols = _all_symbols(parts.map_sum(_symbol_table))
+        parts = parts.keep(_recoded, vocabulary, n_symbols)
+    return _partitioned(parts, Sequences, vocabulary, n_symbols)
 
 
 def encode_documents(
@@ -354,8 +315,8 @@ def encode_documents(
     parts = rows.keep(_documents, encode)
     if known is None:
         table = parts.map_sum(_symbol_table)
-        if table is not None and table.n_sequences:
-            frequencies, totals = table.counts
+        frequencies, totals = table.counts
+        if table.n_sequences:
             known, _ = pruning.kept(table.labels, frequencies, totals, table.n_sequences)
             parts = parts.keep(_recoded, known, None)
     return _partitioned(parts, Documents, known, None)
@@ -364,18 +325,16 @@ def encode_documents(
 def _partitioned(
     parts: Parts, kind: type[Sequences], vocabulary: Any, n_symbols: int | None
 ) -> Partitioned:
-    sizes = parts.sum_numbered(_size) or {}
-    if not sum(size.n_sequences for size in sizes.values()):
+    n = int(n_symbols or 0) if vocabulary is None else len(vocabulary)
+    data = Partitioned(parts, kind, parts.sum_numbered(_size), n, vocabulary)
+    if not len(data):
         raise ValueError(
             NO_DATA if kind is Sequences else "there is no document: no part has a row"
         )
-    n = int(n_symbols or 0) if vocabulary is None else len(vocabulary)
-    return Partitioned(parts, kind, sizes, n, vocabulary)
+    return data
 
 
-def _all_symbols(table: SymbolTable | None) -> tuple[Vocabulary | None, int | None]:
-    if table is None:
-        raise ValueError(NO_DATA)
+def _all_symbols(table: SymbolTable) -> tuple[Vocabulary | None, int | None]:
     if not table.labels:
         check_many(table.n_numbers, table.n_observations, LABELS)
         return None, max(table.n_numbers, 1)
@@ -405,32 +364,41 @@ class _Piece(NamedTuple):
     order: Ints
 
 
-def _sequences(_: int, rows: Any, *options: Any) -> Sequences | None:
-    return row_sequences(rows, *options)[0]
+def _sequences(_: int, rows: Any, *options: Any) -> Sequences:
+    data, _lengths = row_sequences(rows, *options)
+    return NOTHING if data is None else data
 
 
 def _documents(_: int, rows: Any, encode: Callable[[list[Any]], Documents]) -> Documents:
     return encode(texts_of(rows))
 
 
-def _recoded(
-    _: int, data: Sequences | None, vocabulary: Any, n_symbols: int | None
-) -> Sequences | None:
+def _symbol_table(data: Sequences) -> SymbolTable:
+    n_numbers = int(data.symbols.max(initial=-1)) + 1 if data.vocabulary is None else 0
+    labels = data.vocabulary or ()
+    counts = np.zeros((2 if isinstance(data, Documents) else 0, len(labels)), np.int64)
+    if counts.size:
+        count_documents(data.symbols, data.offsets, counts[0], np.full(len(labels), -1, np.int64))
+        counts[1] = data.symbol_counts
+    return SymbolTable(len(data), data.n_observations, n_numbers, labels, counts)
+
+
+def _recoded(_: int, data: Sequences, vocabulary: Any, n_symbols: int | None) -> Sequences:
     if isinstance(data, Documents):
         return data.in_words(vocabulary, n_unknown=0)
-    return None if data is None else data._in_terms_of(vocabulary, n_symbols, "error")
+    return data._in_terms_of(vocabulary, n_symbols, "error")
 
 
-def _size(number: int, data: Sequences | None) -> dict[int, Size]:
-    return {} if data is None else {number: Size.of(data)}
+def _size(number: int, data: Sequences) -> dict[int, Size]:
+    return {number: Size.of(data)}
 
 
-def _on_data(data: Sequences | None, function: Callable[..., Any], *broadcast: Any) -> Any:
-    return None if data is None else function(data, *broadcast)
+def _on_data(data: Sequences, function: Callable[..., Any], *broadcast: Any) -> Any:
+    return function(data, *broadcast) if len(data) else None
 
 
-def _lengths(number: int, data: Sequences | None) -> dict[int, Ints]:
-    return {} if data is None else {number: data.lengths}
+def _lengths(number: int, data: Sequences) -> dict[int, Ints]:
+    return {number: data.lengths}
 
 
 def _symbol_counts(data: Sequences) -> Ints:
@@ -438,14 +406,8 @@ def _symbol_counts(data: Sequences) -> Ints:
 
 
 def _pieces(
-    number: int,
-    data: Sequences | None,
-    method: str,
-    bounds: dict[int, tuple[int, int]],
-    places: Ints,
+    number: int, data: Sequences, method: str, bounds: dict[int, tuple[int, int]], places: Ints
 ) -> dict[int, _Piece]:
-    if data is None:
-        return {}
     begin, stop = bounds[number]
     mine = np.flatnonzero((places[0] >= begin) & (places[0] < stop))
     if not len(mine):

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from cohmm._validation import Value, as_n_symbols, as_numbers, as_offsets, own, shown
+from cohmm.data.arrow import arrow_table, group_rows
 from cohmm.data.encoding import (
     MISSING,
-    arrow_table,
     check_many,
     encode,
     encode_characters,
     flatten,
-    group_rows,
+    flatten_rows,
     offsets_of,
 )
 from cohmm.data.vocabulary import (
@@ -351,6 +351,28 @@ class Sequences(Value):
             own = tuple(range(self.n_symbols))
         places = np.append(codes_in(own, vocabulary), np.int32(MISSING))
         return np.where(self.symbols == MISSING, np.int32(MISSING), places[codes])
+
+
+def row_sequences(
+    rows: Any,
+    vocabulary: Vocabulary | None = None,
+    n_symbols: int | None = None,
+    unseen: str = "error",
+    characters: bool = False,
+) -> tuple[Sequences | None, Ints]:
+    """Rows that are a sequence each, and the length of every one; None where all are empty.
+
+    A row is a list of symbols, or a string of words between blanks, as a line of a file is.
+
+    >>> row_sequences(["sun rain", "", ["rain"]])
+    (Sequences(2 sequences, 3 observations, 2 symbols), array([2, 0, 1]))
+    """
+    flat, lengths = flatten_rows(rows, characters)
+    filled = lengths[lengths > 0]
+    if not len(filled):
+        return None, lengths
+    data = Sequences._of_codes(*encode(flat, as_labels=vocabulary is not None), filled)
+    return data._in_terms_of(vocabulary, n_symbols, unseen), lengths
 
 
 def check_unseen(unseen: Any) -> None:

@@ -32,7 +32,6 @@ from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.topics.htmm import htmm
 from cohmm.model.hmm_frames import frame
 from cohmm.topics.compare import Judged, part
-from cohmm.topics.document_chains import Chains
 from cohmm.topics.stability import variation_between
 
 MAX_MORE = 12  # states beyond those of the spectrum
@@ -263,7 +262,7 @@ def select_topics(
             fits = [
                 htmm(train, k, random_state=random_state + seed, **options) for seed in range(seeds)
             ]
-            words = Chains.of(fits[0], "sticky").predict(test)
+            words = fits[0].predict(test)
             before = np.append(0.0, np.cumsum(words))
             npmi = Judged(fits[0], train, test, "sticky").coherence("npmi", TOP)
             scores = np.diff(before[test.offsets])

@@ -9,10 +9,10 @@ Words of one document vary together, and this counts documents, not words.  Topi
 maximum likelihood: what one more pass would change of words and prevalence is added as a bias.
 
 Words seem to keep their topic more often than they do, for two reasons: topics are learned as if
-they were drawn anew more often (`Topics.restless`), and they know the words of the documents that
-they then read, which explains words where they stand.  So some passes follow that take topics
-nearer to maximum likelihood, and every group is read by topics without its own words: what that
-changes of the transitions is their bias.
+they were drawn anew more often (`cohmm.learn.topics.sticky_em.tempered_switch`), and they know the
+words of the documents that they then read, which explains words where they stand.  So some passes
+follow that take topics nearer to maximum likelihood, and every group is read by topics without its
+own words: what that changes of the transitions is their bias.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from scipy.special import stdtrit
 
 from cohmm.data.documents import Documents
 from cohmm.diagnose.intervals import check_level
+from cohmm.kernels.documents import DocumentChain
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats
 from cohmm.learn.options import check_whole
-from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.sticky_em import (
     PRIOR_MOVES,
     SMOOTHING,
-    Topics,
     checked_weights,
     expected_counts,
     expected_moves,
-    floored,
+    sticky_chain,
     sticky_transitions,
 )
+from cohmm.learn.topics.topic_fit import TopicFit
+from cohmm.model.topic_model import floored
 
 GROUPS = 20
 PASSES = 5  # towards maximum likelihood, after which the bias of transitions has settled
@@ -81,7 +82,7 @@ class TopicErrors:
     ----------
     components, transitions, prevalence : arrays
         Standard errors, (K, V), (K, K) and (K,).
-    fit : HTMMFit
+    fit : TopicFit
         What they are of.
     n_groups : int
         Groups of documents that were left out in turn.
@@ -92,7 +93,7 @@ class TopicErrors:
     components: Floats
     transitions: Floats
     prevalence: Floats
-    fit: HTMMFit
+    fit: TopicFit
     n_groups: int
     notes: tuple[str, ...] = (NOTE,)
 
@@ -129,7 +130,7 @@ class TopicErrors:
 
 @blas_threads(1)
 def topic_errors(
-    fit: HTMMFit, documents: Documents, weights: Any = None, *, n_groups: int = GROUPS
+    fit: TopicFit, documents: Documents, weights: Any = None, *, n_groups: int = GROUPS
 ) -> TopicErrors:
     """How sure the topics of ``fit`` are, learned from ``documents``.
 
@@ -162,7 +163,7 @@ def topic_errors(
         raise ValueError(
             f"{how_many} document with words says nothing of how topics vary: give several"
         )
-    topics = Topics.of(fit.components.T, fit.prevalence, fit.switch, fit.prior)
+    topics = sticky_chain(fit.components.T, fit.prior, fit.switch)
     groups = [
         (documents.select(chosen), None if weighing is None else weighing[chosen])
         for chosen in (there[group::n] for group in range(n))
@@ -194,14 +195,14 @@ def topic_errors(
 def _unread_moves(
     documents: Documents,
     weights: Floats | None,
-    topics: Topics,
+    topics: DocumentChain,
     groups: list[tuple[Documents, Floats | None]],
 ) -> Floats:
     """Moves from topic to topic, (K, K), by topics of the other groups, taken some passes on."""
     for _ in range(PASSES):
         before = topics
         counted = expected_counts(documents, before, weights)
-        topics = counted.topics(SMOOTHING, before.prior.sum())
+        topics = counted.maximized(SMOOTHING, before.prior.sum())
     moves = np.zeros((len(topics.prior), len(topics.prior)))
     for part, own in groups:
         rest = np.maximum(counted.words - expected_counts(part, before, own).words, 0.0)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from cohmm._validation import listed, shown
-from cohmm.data.encoding import group_rows, list_column
+from cohmm.data.arrow import group_rows, list_column
 from cohmm.data.parts import Failed, Parts
 from cohmm.kernels.threads import threads
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import pyarrow as pa
 from pyarrow import json, parquet
 
-from cohmm.data.encoding import decoded
+from cohmm.data.arrow import decoded
 from cohmm.data.parts import Failed, Parts, add_all, one_by_one, placed
 from cohmm.data.readers.delimited import read_delimited
 from cohmm.data.readers.scan import checked_keys

@@ -28,7 +28,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from cohmm._validation import shown
-from cohmm.data.encoding import list_column
+from cohmm.data.arrow import list_column
 from cohmm.data.parts import Failed, Parts, add_all, on_part
 from cohmm.distributed.backend import Backend, Partitions, Rows, chosen_column, on_rows
 

@@ -5,48 +5,48 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from copy import copy
-from numbers import Integral
-from typing import Any, Literal, Self, get_args
+from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from cohmm._validation import check_decay, check_whole, warn
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
-from cohmm.data.user_warnings import warn
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
 from cohmm.distributed.backend import Partitions
 from cohmm.evidence.cooccurrence import Cooccurrence
-from cohmm.evidence.counting import count_documents
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Callback, print_progress
-from cohmm.learn.options import check_choice, check_decay
 from cohmm.learn.topics.htmm import htmm
-from cohmm.learn.topics.htmm_fit import HTMMFit
-from cohmm.learn.topics.htmm_growth import grown_htmm, with_new_documents
-from cohmm.learn.topics.seed_words import SeedWords
-from cohmm.learn.topics.topic_labels import TopicLabels
-from cohmm.learn.topics.topic_lags import TopicLags, lag_shares
-from cohmm.model.hmm import HMM
+from cohmm.learn.topics.online import grown_htmm, with_new_documents
+from cohmm.learn.topics.pair_topics import SeedWords
+from cohmm.learn.topics.topic_fit import TopicFit, load_fit, save_fit
+from cohmm.learn.topics.topic_lags import TopicLags
+from cohmm.model.topic_model import Chain, TopicLabels, check_chain
 from cohmm.topics.coherence import Measure, coherence
-from cohmm.topics.describe import top_words
-from cohmm.topics.document_chains import Chain, Chains, segment
-from cohmm.topics.htmm_file import load_fit, save_fit
-from cohmm.topics.interchange import gensim_lists, octis_output, pyldavis_arrays
-from cohmm.topics.over import LEVEL, TopicsOver, groups_of, names_of, topics_over
-from cohmm.topics.partitioned_inference import partitioned_segments, partitioned_shares
+from cohmm.topics.edit import drop_topics, merge_topics, rename_topics, with_labels_of
+from cohmm.topics.export import (
+    TopicTable,
+    gensim_lists,
+    octis_output,
+    partitioned_segments,
+    partitioned_shares,
+    pyldavis_arrays,
+    topic_frame,
+)
+from cohmm.topics.over_time import LEVEL, TopicsOver, groups_of, topics_over
 from cohmm.topics.periods import Period
 from cohmm.topics.perplexity import Method, likelihood
 from cohmm.topics.stability import TOP, Stability, stability
-from cohmm.topics.steering import drop_topics, merge_topics, rename_topics, with_labels_of
-from cohmm.topics.topic_frames import TopicTable, topic_frame
-from cohmm.topics.word_order import Order
+from cohmm.topics.top_words import Order, top_words
 
-READING = (
+TEXT_OPTIONS = (
     "analyzer",
     "vocabulary",
     "lowercase",
@@ -77,7 +77,7 @@ class HTMM(
         they still show topics, which depends on the corpus; those given count alike, or as the
         mapping from lags to shares says.
     chain : "sticky", "full" or "independent"
-        How documents are read; see `cohmm.topics.document_chains`.
+        How documents are inferred; see `cohmm.model.topic_model`.
     refine : int
         Passes over the documents after the pairs.
     max_iter : int
@@ -112,7 +112,7 @@ class HTMM(
     labels_ : tuple
         What the topics are called, or None each: see `rename`.
     fit_, documents_, counts_
-        The `HTMMFit`, the training documents and their pairs.
+        The `TopicFit`, the training documents and their pairs.
     converged_, n_iter_
         Whether the stop rule was met, and the passes over the pairs.
 
@@ -123,9 +123,8 @@ class HTMM(
     (300, 3)
     """
 
-    fit_: HTMMFit
+    fit_: TopicFit
     documents_: Documents | Partitioned
-    counts_: Cooccurrence
     _weights: Any
 
     def __init__(
@@ -185,6 +184,7 @@ class HTMM(
         ``sample_weight`` has one weight per document, (D,); ``callback`` is called with
         a `Progress` for every pass, first over the pairs, then over the documents.
         """
+        check_chain(self.chain)
         documents = self._learn_words(X)
         if len(documents) == 1:
             warn(
@@ -193,9 +193,17 @@ class HTMM(
                 TextWarning,
             )
         weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-        shares = lag_shares(self.lags, documents)
-        counts = count_documents(documents, shares, weights)
-        return self._learn(documents, counts, weights, shares, callback=callback)
+        self.fit_ = htmm(
+            documents,
+            self.n_components,
+            lags=self.lags,
+            n_init=self.n_init,
+            weights=weights,
+            seed_words=self.seed_words,
+            **self._learning(callback),
+        )
+        self.documents_, self._weights = documents, weights
+        return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn from ``X``, and return the topics' shares of its documents, (D, K)."""
@@ -214,40 +222,31 @@ class HTMM(
 
         A model loaded from a file goes on if ``save(path, counts=True)`` wrote its counts: pairs of
         all documents are summed, and the passes over documents, which see the new ones alone,
-        count the old ones as they were counted then; see `cohmm.learn.topics.htmm_growth`.
+        count the old ones as they were counted then; see `cohmm.learn.topics.online`.
         """
         check_decay(decay)
         if not hasattr(self, "fit_"):
             return self.fit(X, sample_weight=sample_weight)
-        before = getattr(self, "documents_", None)
-        if isinstance(X, Partitions) or isinstance(before, Partitioned):
+        check_chain(self.chain)
+        documents = getattr(self, "documents_", None)
+        if isinstance(X, Partitions) or isinstance(documents, Partitioned):
             raise ValueError("partial_fit is for documents in memory: fit all Partitions together")
-        if not hasattr(self, "counts_"):
+        fit = self.fit_
+        if fit.counts is None:
             raise ValueError(
                 "partial_fit needs the training documents or their pair counts, which a model "
                 "loaded from a file has only if save(path, counts=True) wrote it"
             )
-        fit = self.fit_
         new = self.encode(X) if self.vocabulary is not None else self._learn_words(X)
-        if before is None:
-            self.fit_, self.counts_ = grown_htmm(
-                new,
-                fit,
-                self.counts_,
-                decay=decay,
-                refine=self.refine,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                weights=sample_weight,
-                random_state=self.random_state,
-                callback=self._progress(),
-            )
+        options = {"decay": decay, **self._learning()}
+        if documents is None:
+            learned = grown_htmm(new, fit, weights=sample_weight, **options)
         else:
-            every = with_new_documents(
-                fit, before, self.counts_, new, decay=decay, weights=(self._weights, sample_weight)
+            weights = (self._weights, sample_weight)
+            learned, self.documents_, self._weights = with_new_documents(
+                fit, documents, new, weights=weights, lags=self.lags, **options
             )
-            self._learn(every.documents, every.counts, every.weights, self.lags, every.start)
-        self.fit_ = with_labels_of(fit, self.fit_)
+        self.fit_ = with_labels_of(fit, learned)
         return self
 
     # -- the topics --------------------------------------------------------------------------
@@ -288,6 +287,14 @@ class HTMM(
         return self._fitted().n_iter
 
     @property
+    def counts_(self) -> Cooccurrence:
+        """The pairs of the training documents; a model that has none does not have this."""
+        counts = self._fitted().counts
+        if counts is None:
+            raise AttributeError("this model was loaded from a file that has no counts of pairs")
+        return counts
+
+    @property
     def labels_(self) -> TopicLabels:
         """What the topics are called, K strings, or None where a topic has no label."""
         return self._fitted().all_labels
@@ -296,12 +303,12 @@ class HTMM(
         """The ``n`` top words of every topic, the first first.
 
         ``by`` "probability", or what tells the topic from others: "relevance", which the command
-        line, plots and the report show, or "frex"; see `cohmm.topics.word_order`.
+        line, plots and the report show, or "frex"; see `cohmm.topics.top_words`.
         """
         fit = self._fitted()
         return top_words(fit.components, fit.vocabulary, n, by, fit.prevalence)
 
-    # -- other topics ------------------------------------------------------------------------
+    # -- edited topics -----------------------------------------------------------------------
     # Every method returns a new model, with the same training documents and counts; topics are
     # chosen by number or by label.
 
@@ -365,8 +372,8 @@ class HTMM(
         `Partitions`, a collection of their engine, with the shares of every row.
         """
         if isinstance(X, Partitions):
-            return partitioned_shares(self._chains(), self._reading(), X)
-        return self._chains().infer(self.encode(X)).shares
+            return partitioned_shares(self._model(), self._reading(), X)
+        return self._model().infer(self.encode(X)).shares
 
     def segment(self, X: Any, *, posteriors: bool = False) -> Any:
         """A topic for every word of every document; `Segmented.runs` are its segments.
@@ -377,16 +384,16 @@ class HTMM(
         if isinstance(X, Partitions):
             if posteriors:
                 raise ValueError("posteriors of all topics are for documents in memory")
-            return partitioned_segments(self._chains(), self._reading(), X)
-        return segment(self._chains(), self.encode(X), posteriors=posteriors)
+            return partitioned_segments(self._model(), self._reading(), X)
+        return self._model().segment(self.encode(X), posteriors=posteriors)
 
     def score(self, X: Any, y: Any = None) -> float:
         """log P(X), every word given those before it in its document."""
-        return likelihood(self._chains(), self.encode(X)).log_likelihood
+        return likelihood(self._model(), self.encode(X)).log_likelihood
 
     def perplexity(self, X: Any, method: Method = "words") -> float:
         """The perplexity of documents: see `cohmm.topics.perplexity`."""
-        return likelihood(self._chains(), self.encode(X), method).perplexity
+        return likelihood(self._model(), self.encode(X), method).perplexity
 
     def over(
         self,
@@ -421,12 +428,11 @@ class HTMM(
         array([[0.5, 0.5],
                [0.6, 0.4]])
         """
-        fit = self._fitted()
+        self._fitted()
         if by is None:
             raise ValueError("by has one date or class per document, and is missing")
         data = self._in_memory("over", documents)
-        groups = groups_of(by, data, period)
-        return topics_over(self._chains(), data, groups, level=level, names=names_of(fit))
+        return topics_over(self._model(), data, groups_of(by, data, period), level=level)
 
     # -- how good they are, and how sure -----------------------------------------------------
 
@@ -466,8 +472,7 @@ class HTMM(
         Stability(3 seeds: total variation 0.000, 100% of top words shared, 0 of 2 topics lost)
         """
         fit = self._fitted()
-        if isinstance(n, bool) or not isinstance(n, Integral) or n < 2:
-            raise ValueError(f"n must be a whole number from 2, not {n!r}")
+        check_whole(2, n=n)
         data = self._documents("stability", documents)
         model = clone(self).set_params(n_components=fit.n_components)
         first = 0 if self.random_state is None else self.random_state + 1
@@ -521,21 +526,15 @@ class HTMM(
         where none are given: "documents" (the share of every topic), "tokens" (a topic for every
         word), "segments" (runs of one topic).  A model loaded from a file has no coherence or
         contrast to show.  Contrast tells subjects, near 1, from sections, near 0: see
-        `cohmm.topics.contrast`.  ``order`` is that of top words: "relevance", "probability" or
+        `cohmm.topics.overview`.  ``order`` is that of top words: "relevance", "probability" or
         "frex" (see `top_words`).  Where topics have labels, these stand beside the numbers.
 
         >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
         >>> topics.to_frame("tokens", ["oil corn"]).columns.tolist()
         ['document', 'place', 'word', 'topic', 'probability']
         """
-        return topic_frame(
-            what,
-            self._fitted(),
-            self._chains(),
-            self._known(documents),
-            n_words=n_words,
-            order=order,
-        )
+        known = self._known(documents)
+        return topic_frame(what, self._model(), known, n_words=n_words, order=order)
 
     def to_pyldavis(self, documents: Any = None) -> dict[str, Any]:
         """The five arrays of ``pyLDAvis.prepare``, by name; documents of training by default.
@@ -544,9 +543,8 @@ class HTMM(
         >>> topics.to_pyldavis()["term_frequency"].tolist()  # of corn, gas, oil, wheat
         [9, 9, 18, 18]
         """
-        fit = self._fitted()
         data = self._documents("to_pyldavis", documents)
-        return pyldavis_arrays(fit, data, self._chains().infer(data).shares)
+        return pyldavis_arrays(self._fitted(), data, self._model().infer(data).shares)
 
     def to_gensim(
         self, documents: Any = None, *, n_words: int = 10, minimum_probability: float = 0.01
@@ -592,20 +590,18 @@ class HTMM(
         With ``counts``, their pair counts as well, so that what is loaded can `partial_fit`.
         """
         fit = self._fitted()
-        if counts and not hasattr(self, "counts_"):
+        if counts and fit.counts is None:
             raise ValueError(
                 "there are no counts to save: the model was loaded from a file without any"
             )
-        save_fit(path, fit, self.get_params(), self.counts_ if counts else None)
+        save_fit(path, fit if counts else replace(fit, counts=None), self.get_params())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model that `save` wrote."""
-        fit, parameters, counts = load_fit(path, cls._get_param_names())
+        fit, parameters = load_fit(path, cls._get_param_names())
         model = cls(**parameters)
         model.fit_ = fit
-        if counts is not None:
-            model.counts_ = counts
         return model
 
     # -- scikit-learn ------------------------------------------------------------------------
@@ -626,51 +622,31 @@ class HTMM(
 
     # -- inside ------------------------------------------------------------------------------
 
-    def _learn(
-        self,
-        documents: Documents | Partitioned,
-        counts: Cooccurrence,
-        weights: Any,
-        lags: TopicLags,
-        start: HMM | None = None,
-        callback: Callback | None = None,
-    ) -> Self:
-        check_choice(get_args(Chain), chain=self.chain)
-        self.fit_ = htmm(
-            documents,
-            self.n_components if start is None else start.n_components,
-            lags=lags,
-            refine=self.refine,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_init=self.n_init if start is None else 1,
-            weights=weights,
-            random_state=self.random_state,
-            seed_words=self.seed_words if start is None else None,
-            start=start,
-            counts=counts,
-            callback=callback or self._progress(),
-        )
-        self.documents_, self.counts_, self._weights = documents, counts, weights
-        return self
+    def _learning(self, callback: Callback | None = None) -> dict[str, Any]:
+        """Options of all learners."""
+        return {
+            "refine": self.refine,
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "random_state": self.random_state,
+            "callback": callback or (print_progress if self.verbose else None),
+        }
 
     def _learn_words(self, X: Any) -> Documents:
-        return read_documents(X, **{name: getattr(self, name) for name in READING})
+        return read_documents(X, **{name: getattr(self, name) for name in TEXT_OPTIONS})
 
     def _reading(self) -> dict[str, Any]:
         """How texts become words of the model."""
-        options = {name: getattr(self, name) for name in READING}
+        options = {name: getattr(self, name) for name in TEXT_OPTIONS}
         return options | {"vocabulary": self._fitted().vocabulary}
 
-    def _progress(self) -> Callback | None:
-        return print_progress if self.verbose else None
-
-    def _fitted(self) -> HTMMFit:
+    def _fitted(self) -> TopicFit:
         check_is_fitted(self)
         return self.fit_
 
-    def _chains(self) -> Chains:
-        return Chains.of(self._fitted(), self.chain)
+    def _model(self) -> TopicFit:
+        """The topics, with documents inferred by the chain of this estimator."""
+        return self._fitted().as_chain(self.chain)
 
     def _documents(self, what: str, documents: Any) -> Any:
         """The documents in the words of the model, or those of training where none are given."""
@@ -695,9 +671,9 @@ class HTMM(
 
     def _known_shares(self, documents: Any) -> Floats | None:
         known = self._known(documents)
-        return None if known is None else self._chains().infer(known).shares
+        return None if known is None else self._model().infer(known).shares
 
-    def _with_fit(self, fit: HTMMFit) -> Self:
+    def _with_fit(self, fit: TopicFit) -> Self:
         model = copy(self)
         for name, value in vars(self).items():
             if isinstance(value, dict):  # settings that scikit-learn keeps: not shared

@@ -12,10 +12,10 @@ from cohmm.learn.recipe import pairwise
 from cohmm.learn.sequences.baum_welch import baum_welch
 from cohmm.learn.sequences.refine import refine
 from cohmm.learn.topics.anchor_words import anchor_words
-from cohmm.learn.topics.gruber import gruber
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.lda import lda
 from cohmm.learn.topics.plsa import plsa
+from cohmm.learn.topics.sticky_em import gruber
 from cohmm.learn.triples.cpd_em import cpd_em
 from cohmm.learn.triples.tensor import tensor
 from cohmm.learn.triples.window_ml import window_ml

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 
 
 def as_fitted_hmm(value: Any) -> Any:
@@ -20,7 +20,7 @@ def as_fitted_hmm(value: Any) -> Any:
 
 def as_fitted_topics(value: Any) -> Any:
     """``value`` if it is a fitted `HTMM`, None if it is something else."""
-    fitted = _is_fitted(value) and isinstance(getattr(value, "fit_", None), HTMMFit)
+    fitted = _is_fitted(value) and isinstance(getattr(value, "fit_", None), TopicFit)
     return value if fitted else None
 
 

@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.partitioned import is_path, row_sequences
+from cohmm.data.partitioned import is_path
 from cohmm.data.read_sequences import read_sequences
-from cohmm.data.sequences import Sequences
+from cohmm.data.sequences import Sequences, row_sequences
 from cohmm.distributed.backend import Partitions
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model import inference

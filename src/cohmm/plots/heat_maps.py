@@ -15,8 +15,7 @@ from cohmm.learn.options import check_whole
 from cohmm.model.seriation import next_state, seriated
 from cohmm.plots._unwrap import Table, emissions_of, transitions_of
 from cohmm.plots.canvas import SHADES, canvas, word
-from cohmm.topics.describe import top_codes
-from cohmm.topics.word_order import Order
+from cohmm.topics.top_words import Order, top_codes
 
 ROW = 0.125  # inches
 LEVEL = 0.9  # coverage of intervals
@@ -50,7 +49,7 @@ def plot_emissions(
         Where to draw; default: a new figure.
     n_symbols : int
         How many symbols are drawn at most: the most probable of every state, in turn; of topics,
-        the most relevant words (see `cohmm.topics.word_order`).
+        the most relevant words (see `cohmm.topics.top_words`).
     errors : StandardErrors or TopicErrors, optional
         What ``model.standard_errors()`` gives: cells have a dot and its 90 % interval, on the
         scale of the shades, from zero at the left edge of the cell.

@@ -14,11 +14,10 @@ from matplotlib.patches import Patch
 
 from cohmm.kernels.types import Floats
 from cohmm.learn.fitted import as_fitted_topics
+from cohmm.model.topic_model import Segmented
 from cohmm.plots.canvas import canvas, drawn, plain_legend, word
-from cohmm.topics.coloured_runs import PALETTE
-from cohmm.topics.describe import words_of
-from cohmm.topics.document_chains import Segmented
-from cohmm.topics.word_order import Order
+from cohmm.topics.rich_text import PALETTE
+from cohmm.topics.top_words import Order, words_of
 
 MAX_WORDS = 250  # of a document that is written out
 LINE = 62  # letters
@@ -55,7 +54,7 @@ def plot_segmentation(
     ax : Axes, optional
         Where to draw; default: a new figure.
     order : "relevance", "probability" or "frex"
-        What makes a word rank high in the legend: see `cohmm.topics.word_order`.
+        What makes a word rank high in the legend: see `cohmm.topics.top_words`.
 
     >>> from cohmm import HTMM
     >>> texts = ["oil gas oil barrel gas oil", "wheat corn grain wheat corn"] * 20

@@ -12,8 +12,7 @@ from cohmm.kernels.types import Floats
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.plots._unwrap import unwrap
 from cohmm.plots.canvas import COLOURS, WIDTH, canvas, drawn, word
-from cohmm.topics.describe import names_of
-from cohmm.topics.word_order import Order
+from cohmm.topics.top_words import Order, names_of
 
 FILLED = 0.10  # the share of the picture that circles take together
 MARGIN = 0.22  # of the range, on every side, for labels
@@ -61,7 +60,7 @@ def plot_topic_map(
     n_words : int
         Words of a label.
     order : "relevance", "probability" or "frex"
-        What makes a word rank high: see `cohmm.topics.word_order`.
+        What makes a word rank high: see `cohmm.topics.top_words`.
 
     >>> fit = TopicFit([[.7, .3, 0], [0, .2, .8]], [.6, .4], [1., 1.], ("oil", "gas", "gold"),
     ...                name="by hand")

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from cohmm.kernels.types import Floats
 from cohmm.plots.canvas import COLOURS, GREY, PALE, canvas, word
-from cohmm.topics.over import TopicsOver
+from cohmm.topics.over_time import TopicsOver
 
 MAX_TOPICS = 8  # topics, where none are named
 STRIP = 0.42  # inches

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -23,25 +22,23 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_documents
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fitted import as_fitted_topics
-from cohmm.learn.topics.htmm_fit import HTMMFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.learn.topics.topic_lags import lag_shares
 from cohmm.report.labels import Labels, checked_labels
 from cohmm.report.prepare import (
     LEVEL,
     N_TEXTS,
-    Draw,
     cap_sentence,
-    command_items,
     detectable,
     model_key,
     number,
-    prepare_report,
-    trace,
+    sample_texts,
+    traces,
+    write_report,
 )
-from cohmm.report.render import check_path, write
+from cohmm.report.render import check_path
 from cohmm.report.schema import Item, Material, Reading, Trust
-from cohmm.topics.document_chains import Chains
-from cohmm.topics.over import TopicsOver
+from cohmm.topics.over_time import TopicsOver
 from cohmm.topics.overview import EPS, Overview
 from cohmm.topics.perplexity import likelihood
 
@@ -93,8 +90,7 @@ def report_topics(
     """
     check_path(path)
     material = topic_material(model, documents, n_documents, texts, labels, overview, over)
-    summary = (*material.summary, *command_items(command))
-    write(prepare_report(replace(material, title=title or "Topics", summary=summary)), path)
+    write_report(material, path, title, command)
 
 
 def topic_material(
@@ -109,7 +105,7 @@ def topic_material(
     """Read documents by a fitted `HTMM`; see `report_topics`."""
     if as_fitted_topics(model) is None:
         raise ValueError(f"a report on topics is about an HTMM, not a {type(model).__name__}")
-    fit = model.fit_
+    fit = model.fit_.as_chain(model.chain)
     if over is not None and over.n_components != fit.n_components:
         raise ValueError(
             f"over is about {over.n_components} topics, and the model has {fit.n_components}"
@@ -118,17 +114,17 @@ def topic_material(
     named = own | checked_labels(labels, fit.n_components, model_key(fit.components))
     if isinstance(documents, Iterator):
         documents = list(documents)  # it is read twice: for its words, and for its texts
-    given = _no_documents(fit) if documents is None else documents
+    none = Documents(np.empty(0, np.int32), np.zeros(1, np.int64), fit.vocabulary)
+    source = none if documents is None else documents
     with silenced(TextWarning):  # the summary counts empty documents
-        data = model.encode(given)
-    wanted = Draw(n_texts).offer(data.lengths)
+        data = model.encode(source)
+    wanted = sample_texts(data.lengths, n_texts)
     if overview is None:
-        overview = Overview.of(fit, model.chain, data)
+        overview = Overview.of(fit, data)
     transitions, flow = _transitions(fit, overview, len(data))
-    chains = Chains.of(fit, model.chain)
-    diagnosis = diagnose(model, counts=_counts(model, data))
-    lags = _lags(model, data)
-    source = given if texts is None else texts
+    written = texts_of(source if texts is None else texts, wanted)
+    lags, counts = _lags_and_counts(model, data)
+    diagnosis = diagnose(model, counts=counts)
     return Material(
         kind="topics",
         title="Topics",
@@ -139,23 +135,21 @@ def topic_material(
         summary=(
             *([] if documents is None else _corpus(data)),
             *_topics(model, fit, lags),
-            *([] if documents is None else _coherence_items(overview)),
-            *_perplexity(chains, data),
+            *([] if documents is None else [_coherence(overview)]),
+            *_perplexity(fit, data),
             *detectable(diagnosis, lags, fit.n_components, "topics"),
             *_learning(model, fit),
         ),
-        traces=tuple(
-            trace(name, steps)
-            for name, steps in (
-                ("Objective, passes over the pairs", fit.history),
-                ("Minus log-likelihood of a word, passes over the documents", fit.passes),
-            )
-            if len(steps) > 1
+        traces=traces(
+            {
+                "Objective, passes over the pairs": fit.history,
+                "Minus log-likelihood of a word, passes over the documents": fit.passes,
+            }
         ),
         coherence=overview.coherence,
         n_texts=len(data),
         cap=cap_sentence(len(data), len(wanted), "documents", "words"),
-        readings=_readings(model, chains, data, wanted, texts_of(source, wanted)),
+        readings=_readings(model, fit, data, wanted, written),
         labels=named,
         flow=flow,
         contrast=overview.contrast,
@@ -164,22 +158,18 @@ def topic_material(
     )
 
 
-def _no_documents(fit: HTMMFit) -> Documents:
-    return Documents(np.empty(0, np.int32), np.zeros(1, np.int64), fit.vocabulary)
-
-
 def _readings(
-    model: Any, chains: Chains, data: Documents, wanted: Ints, texts: list[str | None]
+    model: Any, fit: TopicFit, data: Documents, wanted: Ints, texts: list[str | None]
 ) -> tuple[Reading, ...]:
     """The documents, one at a time: posteriors of all of them would be many."""
-    bags = Chains.of(model.fit_, "independent")
+    bags = fit.as_chain("independent")
     align = Aligner(model, data.vocabulary)
     readings = []
     for d, written in zip(wanted.tolist(), texts, strict=True):
         begin, end = data.offsets[d : d + 2].tolist()
         symbols = data.symbols[begin : min(end, begin + MAX_READ)]
         one = Documents(symbols, np.array([0, len(symbols)]), data.vocabulary)
-        inferred = chains.infer(one, decode=True, posteriors=True)
+        inferred = fit.infer(one, decode=True, posteriors=True)
         text, spans = align.find(written, data.words(d))
         readings.append(
             Reading(
@@ -200,7 +190,7 @@ def _readings(
     return tuple(readings)
 
 
-def _transitions(fit: HTMMFit, overview: Overview, n_documents: int) -> tuple[Floats, str]:
+def _transitions(fit: TopicFit, overview: Overview, n_documents: int) -> tuple[Floats, str]:
     """From which topic to which the words of the documents go, (K, K), and what that is.
 
     Counted as the model decodes them, so that they are those of the texts on the page; those
@@ -217,20 +207,16 @@ def _transitions(fit: HTMMFit, overview: Overview, n_documents: int) -> tuple[Fl
 
 
 def _corpus(data: Documents) -> list[Item]:
-    empty = int((data.lengths == 0).sum())
-    notes = [f"{empty:,} of them without a known word"] if empty else []
+    empty, distinct = int((data.lengths == 0).sum()), f"{data.n_symbols:,} distinct"
+    unknown = f"; {data.n_unknown:,} more that the model does not know" if data.n_unknown else ""
+    note = f"{empty:,} of them without a known word" if empty else ""
     return [
-        Item("Documents", f"{len(data):,}", "; ".join(notes)),
-        Item(
-            "Words",
-            f"{data.n_words:,}",
-            f"{data.n_symbols:,} distinct"
-            + (f"; {data.n_unknown:,} more that the model does not know" if data.n_unknown else ""),
-        ),
+        Item("Documents", f"{len(data):,}", note),
+        Item("Words", f"{data.n_words:,}", f"{distinct}{unknown}"),
     ]
 
 
-def _topics(model: Any, fit: HTMMFit, lags: list[int]) -> list[Item]:
+def _topics(model: Any, fit: TopicFit, lags: list[int]) -> list[Item]:
     chain = {
         "sticky": f"a word keeps the topic before it with probability {1 - fit.switch:.3g}",
         "full": "every document has transitions of its own",
@@ -243,42 +229,34 @@ def _topics(model: Any, fit: HTMMFit, lags: list[int]) -> list[Item]:
     ]
 
 
-def _coherence_items(overview: Overview) -> list[Item]:
+def _coherence(overview: Overview) -> Item:
     if overview.coherence is None:
-        return [Item("Coherence", "none", overview.why)]
-    return [
-        Item(
-            "Coherence",
-            number(float(overview.coherence.mean())),
-            f"mean over topics of the sum over their {overview.top} top words v, w of "
-            f"log((freq(v, w) + eps) / freq(v)); freq counts documents, eps = {EPS}",
-        )
-    ]
+        return Item("Coherence", "none", overview.why)
+    note = (
+        f"mean over topics of the sum over their {overview.top} top words v, w of "
+        f"log((freq(v, w) + eps) / freq(v)); freq counts documents, eps = {EPS}"
+    )
+    return Item("Coherence", number(float(overview.coherence.mean())), note)
 
 
-def _perplexity(chains: Chains, data: Documents) -> list[Item]:
+def _perplexity(fit: TopicFit, data: Documents) -> list[Item]:
     if not data.n_words:
         return []
-    measured = likelihood(chains, data)
+    measured = likelihood(fit, data)
     note = "exp(- log-likelihood of a word) on these documents, each word given those before it"
     return [Item("Perplexity", number(measured.perplexity), note)]
 
 
-def _counts(model: Any, data: Documents) -> Cooccurrence | None:
-    counted: Cooccurrence | None = getattr(model, "counts_", None)
-    if counted is not None:
-        return counted
-    lags = _lags(model, data)
-    return count_documents(data, lags) if (data.lengths > min(lags)).any() else None
+def _lags_and_counts(model: Any, data: Documents) -> tuple[list[int], Cooccurrence | None]:
+    """The counts of the model, or those of the documents, where they have any."""
+    counts: Cooccurrence | None = getattr(model, "counts_", None)
+    if counts is not None:
+        return sorted(counts.lags), counts
+    lags = sorted(lag_shares(model.lags, data))
+    return lags, count_documents(data, lags) if (data.lengths > min(lags)).any() else None
 
 
-def _lags(model: Any, data: Documents) -> list[int]:
-    """Those of the counts, or where there are none, those that these documents would have."""
-    counted: Cooccurrence | None = getattr(model, "counts_", None)
-    return sorted(lag_shares(model.lags, data) if counted is None else counted.lags)
-
-
-def _learning(model: Any, fit: HTMMFit) -> list[Item]:
+def _learning(model: Any, fit: TopicFit) -> list[Item]:
     stopped = {True: "the stop rule was met", False: "all passes were used", None: ""}
     passes = f"{fit.n_iter:,} over pairs, {len(fit.passes):,} over documents"
     return [
@@ -321,8 +299,8 @@ def texts_of(X: Any, wanted: Ints) -> list[str | None]:
         source = documents_at(os.fspath(X), "utf-8", None, Trace())
     numbers = set(wanted.tolist())
     last = int(wanted.max(initial=-1)) + 1
-    found = {d: text for d, text in enumerate(islice(source, last)) if d in numbers}
-    texts = (found.get(d) for d in wanted.tolist())
+    written = {d: text for d, text in enumerate(islice(source, last)) if d in numbers}
+    texts = (written.get(d) for d in wanted.tolist())
     return [text if isinstance(text, str) else None for text in texts]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cohmm.learn.topics.topic_labels import LONGEST  # what the page lets a reader write
+from cohmm.model.topic_model import MAX_LABEL  # what the page lets a reader write
 
 Labels = Mapping[Any, str] | str | os.PathLike[str]
 
@@ -96,9 +96,9 @@ def _text(where: str, number: int, label: Any) -> str:
     if not isinstance(label, str):
         raise ValueError(f"{where}: the label of {number} must be a string, not {label!r}")
     text = " ".join(label.split())
-    if len(text) > LONGEST:
+    if len(text) > MAX_LABEL:
         raise ValueError(
             f"{where}: the label of {number} has {len(text)} characters; the page has room for "
-            f"{LONGEST}"
+            f"{MAX_LABEL}"
         )
     return text

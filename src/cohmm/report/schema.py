@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from cohmm.diagnose.diagnosis import Diagnosis
 from cohmm.diagnose.format import Finding
 from cohmm.kernels.types import Floats, Ints
-from cohmm.topics.over import TopicsOver
+from cohmm.topics.over_time import TopicsOver
 
 
 @dataclass(frozen=True)

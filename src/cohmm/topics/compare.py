@@ -12,7 +12,7 @@
 
 A bag of words is scored as one, but for the last.  Top words are the most probable ones, by
 p(word | topic).  The first four are also there as coherence-relevance, and so on, of the words
-that are distinctive: by relevance, l = 1/2 (`cohmm.topics.word_order`), and for BERTopic by
+that are distinctive: by relevance, l = 1/2 (`cohmm.topics.top_words`), and for BERTopic by
 c-TF-IDF, as it shows words itself.  Compare models under one order: distinctive words are rarer,
 which changes all four.  A measure that does not apply to a model, as perplexity to BERTopic, is
 left out.
@@ -28,7 +28,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -39,33 +40,31 @@ from cohmm.data.vocabulary import codes_in
 from cohmm.kernels.types import Ints
 from cohmm.learn.topics.anchor_words import anchor_words
 from cohmm.learn.topics.bertopic import BERTopicFit, bertopic
-from cohmm.learn.topics.gruber import gruber
 from cohmm.learn.topics.htmm import htmm, with_chain
-from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.lda import lda
 from cohmm.learn.topics.plsa import plsa
+from cohmm.learn.topics.sticky_em import gruber
 from cohmm.learn.topics.topic_fit import TopicFit
+from cohmm.model.topic_model import Chain
 from cohmm.topics.coherence import Measure, coherence
-from cohmm.topics.describe import top_codes
-from cohmm.topics.document_chains import Chain
 from cohmm.topics.perplexity import perplexity
 from cohmm.topics.stability import variation_between
-from cohmm.topics.word_order import Order
+from cohmm.topics.top_words import Order, top_codes
 
 HELD_OUT = 0.1
 WINDOW = 10  # words, as those who defined NPMI of topics have it (Roeder et al., 2015)
 BY_WORDS = ("coherence", "npmi", "npmi-window", "diversity")
 BY_RELEVANCE = tuple(f"{name}-relevance" for name in BY_WORDS)
 OF_A_LAW = ("perplexity", "completion", "training", "chained")
-USUAL = (*BY_WORDS, "perplexity", *BY_RELEVANCE)
+DEFAULT_MEASURES = (*BY_WORDS, "perplexity", *BY_RELEVANCE)
 
 
 class Rival(NamedTuple):
     """A way to learn topics."""
 
     label: str
-    learn: Callable[..., TopicFit]  # documents, K, seed; embedding= where it embeds
-    chain: Chain = "independent"  # by which documents are read
+    learn: Callable[..., TopicFit]  # documents, K, random_state=; embedding= where it embeds
+    chain: Chain = "independent"  # by which documents are inferred
     package: str | None = None  # that must be installed
     usual: bool = True  # whether it is compared where none are named
     extra: str = "compare"  # of ours, which installs the package
@@ -78,50 +77,20 @@ class Rival(NamedTuple):
 
 
 RIVALS: dict[str, Rival] = {
-    "htmm": Rival("HTMM", lambda d, k, s: htmm(d, k, random_state=s), "sticky"),
+    "htmm": Rival("HTMM", htmm, "sticky"),
     "htmm-three-passes": Rival(
-        "HTMM, three passes",
-        lambda d, k, s: htmm(d, k, refine=3, random_state=s),
-        "sticky",
-        usual=False,
+        "HTMM, three passes", partial(htmm, refine=3), "sticky", usual=False
     ),
-    "htmm-pairs": Rival(
-        "HTMM, pairs only",
-        lambda d, k, s: htmm(d, k, refine=0, random_state=s),
-        "sticky",
-        usual=False,
-    ),
-    "htmm-paper": Rival(
-        "HTMM, the paper's",
-        lambda d, k, s: htmm(d, k, lags=1, refine=0, random_state=s),
-        "full",
-        usual=False,
-    ),
-    "gruber": Rival("HTMM, Gruber's", lambda d, k, s: gruber(d, k, random_state=s), "sticky"),
-    "lda-tomotopy": Rival(
-        "LDA tomotopy",
-        lambda d, k, s: lda(d, k, engine="tomotopy", random_state=s),
-        package="tomotopy",
-    ),
-    "lda-gensim": Rival(
-        "LDA gensim",
-        lambda d, k, s: lda(d, k, engine="gensim", random_state=s),
-        package="gensim",
-    ),
-    "lda-sklearn": Rival(
-        "LDA sklearn", lambda d, k, s: lda(d, k, engine="sklearn", random_state=s)
-    ),
-    "plsa": Rival("pLSA", lambda d, k, s: plsa(d, k, random_state=s)),
-    "anchor-words": Rival(
-        "anchor words KL", lambda d, k, s: anchor_words(d, k, recover="kl", random_state=s)
-    ),
+    "htmm-pairs": Rival("HTMM, pairs only", partial(htmm, refine=0), "sticky", usual=False),
+    "htmm-paper": Rival("HTMM, the paper's", partial(htmm, lags=1, refine=0), "full", usual=False),
+    "gruber": Rival("HTMM, Gruber's", gruber, "sticky"),
+    "lda-tomotopy": Rival("LDA tomotopy", partial(lda, engine="tomotopy"), package="tomotopy"),
+    "lda-gensim": Rival("LDA gensim", partial(lda, engine="gensim"), package="gensim"),
+    "lda-sklearn": Rival("LDA sklearn", partial(lda, engine="sklearn")),
+    "plsa": Rival("pLSA", plsa),
+    "anchor-words": Rival("anchor words KL", partial(anchor_words, recover="kl")),
     "bertopic": Rival(
-        "BERTopic",
-        lambda d, k, s, embedding=None: bertopic(d, k, embedding=embedding, random_state=s),
-        package="bertopic",
-        usual=False,
-        extra="bertopic",
-        embeds=True,
+        "BERTopic", bertopic, package="bertopic", usual=False, extra="bertopic", embeds=True
     ),
 }
 
@@ -171,7 +140,7 @@ MEASURES: dict[str, Callable[[Judged], float]] = {
     "completion": lambda j: perplexity(j.fit, j.held_out, chain=j.chain, method="completion"),
     "training": lambda j: perplexity(j.fit, j.train, chain=j.chain, method="training"),
     "chained": lambda j: perplexity(
-        j.fit if isinstance(j.fit, HTMMFit) else with_chain(j.fit, j.train), j.held_out
+        with_chain(j.fit, j.train) if j.fit.chain == "independent" else j.fit, j.held_out
     ),
 }
 
@@ -198,7 +167,7 @@ class Compared:
         return begin | self.scores | {"seconds": self.seconds}
 
 
-def mean_rows(found: Iterable[Compared]) -> list[dict[str, Any]]:
+def mean_rows(compared: Iterable[Compared]) -> list[dict[str, Any]]:
     """Means over the seeds: ``model``, ``K``, ``seeds``, the scores, ``seconds``.
 
     What failed is left out.  Several seeds have ``stability``: see the module.
@@ -208,7 +177,7 @@ def mean_rows(found: Iterable[Compared]) -> list[dict[str, Any]]:
     [{'model': 'plsa', 'K': 5, 'seeds': 2, 'npmi': 0.2, 'seconds': 1.5}]
     """
     groups: dict[tuple[str, int], list[Compared]] = {}
-    for one in found:
+    for one in compared:
         if one.failed is None:
             groups.setdefault((one.model, one.n_components), []).append(one)
     return [
@@ -232,7 +201,7 @@ def compare(
     seeds: Iterable[int] = (0,),
     *,
     held_out: float = HELD_OUT,
-    measures: Sequence[str] = USUAL,
+    measures: Sequence[str] = DEFAULT_MEASURES,
     embedding: Any = None,
 ) -> Iterator[Compared]:
     """Learn topics by every model, and score them, one after the other.
@@ -257,8 +226,8 @@ def compare(
 
     >>> from cohmm.datasets.synthetic_topics import sample_htmm
     >>> sample = sample_htmm(100, n_components=2, n_words=200, random_state=0)
-    >>> for found in compare(sample.documents, ["htmm", "plsa"], [2]):
-    ...     print(found.model, *list(found.scores)[:5])
+    >>> for compared in compare(sample.documents, ["htmm", "plsa"], [2]):
+    ...     print(compared.model, *list(compared.scores)[:5])
     htmm coherence npmi npmi-window diversity perplexity
     plsa coherence npmi npmi-window diversity perplexity
     """
@@ -306,8 +275,8 @@ def in_words_of(documents: Documents, train: Documents) -> Documents:
     vocabulary = tuple(documents.vocabulary[code] for code in seen.tolist())
     codes = codes_in(documents.vocabulary, vocabulary)[documents.symbols]
     kept = codes >= 0
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return Documents(codes[kept], before[documents.offsets], vocabulary, documents.names)
+    n_kept = np.concatenate([[0], np.cumsum(kept)])
+    return Documents(codes[kept], n_kept[documents.offsets], vocabulary, documents.names)
 
 
 def compare_one(
@@ -316,7 +285,7 @@ def compare_one(
     model: str,
     n_components: int,
     seed: int,
-    measures: Sequence[str] = USUAL,
+    measures: Sequence[str] = DEFAULT_MEASURES,
     embedding: Any = None,
 ) -> Compared:
     """One model on one split."""
@@ -324,11 +293,11 @@ def compare_one(
     options = {"embedding": embedding} if rival.embeds else {}
     began = time.perf_counter()
     try:
-        fit = rival.learn(train, n_components, seed, **options)
+        fit = rival.learn(train, n_components, random_state=seed, **options)
         seconds = time.perf_counter() - began
         judged = Judged(fit, train, held_out, rival.chain)
         scores = {name: MEASURES[name](judged) for name in measures if judged.has(name)}
     except ValueError as error:
         seconds = time.perf_counter() - began
         return Compared(model, n_components, seed, seconds, {}, str(error))
-    return Compared(model, n_components, seed, seconds, scores, topics=fit)
+    return Compared(model, n_components, seed, seconds, scores, topics=replace(fit, counts=None))

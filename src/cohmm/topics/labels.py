@@ -19,7 +19,7 @@ import numpy as np
 
 from cohmm.kernels.types import Floats, Ints
 
-MOST_STEPS = 2000  # of the classifier, whose default of 100 is not enough for titles
+MAX_STEPS = 2000  # of the classifier, whose default of 100 is not enough for titles
 
 
 class LabelScores(NamedTuple):
@@ -64,7 +64,7 @@ def linear_accuracy(
             f"all {len(train_labels)} documents to learn from have one label: "
             "there is nothing to tell apart"
         )
-    classifier = LogisticRegression(max_iter=MOST_STEPS).fit(learned, _codes(train_labels))
+    classifier = LogisticRegression(max_iter=MAX_STEPS).fit(learned, _codes(train_labels))
     known = {label: code for code, label in enumerate(_distinct(train_labels))}
     truth = np.array([known.get(label, -1) for label in labels])
     return float((classifier.predict(asked) == truth).mean())
@@ -78,7 +78,9 @@ def purity(topics: Any, labels: Sequence[Any]) -> float:
     >>> purity([0, 0, 0, 1], ["oil", "oil", "gold", "gold"])
     0.75
     """
-    table = _together(topics, labels)
+    from sklearn.metrics.cluster import contingency_matrix
+
+    table = contingency_matrix(_topics(topics, labels), _codes(labels))
     return float(table.max(axis=1).sum() / table.sum())
 
 
@@ -90,23 +92,13 @@ def nmi(topics: Any, labels: Sequence[Any]) -> float:
     >>> nmi([0, 1, 0, 1], ["oil", "oil", "gold", "gold"])
     0.0
     """
-    joint = _together(topics, labels)
-    joint = joint / joint.sum()
-    topic, label = joint.sum(axis=1), joint.sum(axis=0)
-    entropies = _entropy(topic) + _entropy(label)
-    if entropies == 0:  # one topic and one label: they are the same
-        return 1.0
-    shared = entropies - _entropy(joint)
-    return float(min(max(2 * shared / entropies, 0.0), 1.0))
+    from sklearn.metrics import normalized_mutual_info_score
+
+    return float(normalized_mutual_info_score(_codes(labels), _topics(topics, labels)))
 
 
-def _entropy(p: Floats) -> float:
-    p = p[p > 0]
-    return float(-(p * np.log(p)).sum())
-
-
-def _together(topics: Any, labels: Sequence[Any]) -> Floats:
-    """How many documents are of a topic and have a label, (topics, labels)."""
+def _topics(topics: Any, labels: Sequence[Any]) -> Ints:
+    """The topic of every document, (D,): that of its largest share, or as it was given."""
     values = np.asarray(topics)
     numbers = _shares(values, labels).argmax(axis=1) if values.ndim == 2 else values
     if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
@@ -115,11 +107,7 @@ def _together(topics: Any, labels: Sequence[Any]) -> Floats:
             f"{values.dtype} and the shape {values.shape}"
         )
     _check_length(numbers, labels)
-    which, rows = np.unique(numbers, return_inverse=True)
-    columns = _codes(labels)
-    table = np.zeros((len(which), columns.max() + 1))
-    np.add.at(table, (rows, columns), 1)
-    return table
+    return np.asarray(numbers)
 
 
 def _distinct(labels: Sequence[Any]) -> list[Any]:

@@ -13,15 +13,17 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from cohmm.data.values import shown
+from cohmm._validation import shown
 from cohmm.kernels.types import Ints
 
 Period = Literal["hour", "day", "week", "month", "quarter", "year", "decade", "century"]
 PERIODS: tuple[Period, ...] = get_args(Period)  # from short to long
-AIM = 40  # periods at most, where nobody says how long they are: what a picture has room for
-MOST = 10_000
+DEFAULT_PERIODS = (
+    40  # periods at most, where nobody says how long they are: what a picture has room for
+)
+MAX_PERIODS = 10_000
 YEARS = range(1000, 3000)  # whole numbers that are taken for years where nobody says so
-LAST = 9999  # the last year that Python's dates have
+LAST_YEAR = 9999  # the last year that Python's dates have
 MONDAY = np.datetime64("1970-01-05")
 MONTHS_OF = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 
@@ -29,7 +31,7 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 YEAR = re.compile(r"\d{4}")
 MONTH = re.compile(r"(\d{4})-(\d\d)")
 # As Reuters has it: "26-FEB-1987 15:01:01.79".
-NAMED = re.compile(
+NAMED_MONTH = re.compile(
     r"(\d{1,2})[- ]([A-Za-z]{3})[a-z]*[- ](\d{4})"
     r"(?:\s+(\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d*)?)?)?"
 )
@@ -42,17 +44,17 @@ class Dated(NamedTuple):
     tells: Period
 
 
-class Periods(NamedTuple):
-    """The period of every document."""
+class Groups(NamedTuple):
+    """The period of every document, or its class."""
 
     which: Ints
     """Its number, (D,)."""
-    starts: Any
-    """When each of the G periods begins, (G,), as `numpy.datetime64` in seconds."""
-    labels: tuple[str, ...]
-    """What to call each."""
-    period: Period
-    """How long they are."""
+    names: tuple[str, ...]
+    """What each of the G groups is called."""
+    starts: Any = None
+    """When each period begins, (G,), as `numpy.datetime64` in seconds; None: they are classes."""
+    period: Period | None = None
+    """How long periods are; None: they are classes."""
 
 
 def is_missing(value: Any) -> bool:
@@ -82,9 +84,9 @@ def parse_date(value: Any) -> Dated | None:
         unit = np.datetime_data(value.dtype)[0]
         tells: Period = {"Y": "year", "M": "month", "W": "week", "D": "day"}.get(unit, "hour")  # type: ignore[assignment]
         time = value.astype("datetime64[s]")
-        return Dated(time, tells) if 1 <= _year(time) <= LAST else None
+        return Dated(time, tells) if 1 <= _year(time) <= LAST_YEAR else None
     if isinstance(value, Integral) and not isinstance(value, bool):
-        return _dated(dt.date(int(value), 1, 1), "year") if 1 <= int(value) <= LAST else None
+        return _dated(dt.date(int(value), 1, 1), "year") if 1 <= int(value) <= LAST_YEAR else None
     return _parse_text(value.strip()) if isinstance(value, str) else None
 
 
@@ -96,10 +98,10 @@ def _parse_text(text: str) -> Dated | None:
     try:
         if YEAR.fullmatch(text):
             return _dated(dt.date(int(text), 1, 1), "year")
-        if found := MONTH.fullmatch(text):
-            return _dated(dt.date(int(found[1]), int(found[2]), 1), "month")
-        if found := NAMED.fullmatch(text):
-            day, name, year, *clock = found.groups()
+        if match := MONTH.fullmatch(text):
+            return _dated(dt.date(int(match[1]), int(match[2]), 1), "month")
+        if match := NAMED_MONTH.fullmatch(text):
+            day, name, year, *clock = match.groups()
             month = MONTHS.index(name.lower()) + 1
             hour, minute, second = (int(part or 0) for part in clock)
             time = dt.datetime(int(year), month, int(day), hour, minute, second)
@@ -134,14 +136,14 @@ def periods_of(
     values: Sequence[Any],
     period: Period | None = None,
     place: Callable[[int], str] = "document {}".format,
-) -> Periods:
+) -> Groups:
     """The period of every date, and all periods from the first to the last.
 
     Without a ``period`` it is the shortest that makes at most 40 of the span, and that all dates
     tell.  ``place`` says which document is meant, in errors.
 
-    >>> found = periods_of([1790, 1801, 1824])
-    >>> found.period, len(found.labels), found.which.tolist()
+    >>> groups = periods_of([1790, 1801, 1824])
+    >>> groups.period, len(groups.names), groups.which.tolist()
     ('year', 35, [0, 11, 34])
     """
     check_period(period)
@@ -165,23 +167,23 @@ def periods_of(
         coarsest = "day"  # midnight is what a date has that was made a time
     allowed = PERIODS[PERIODS.index(coarsest) :]
     if period is None:
-        fitting = (p for p in allowed if np.ptp(_numbers(times, p)) < AIM)
+        fitting = (p for p in allowed if np.ptp(_numbers(times, p)) < DEFAULT_PERIODS)
         return _periods(times, next(fitting, PERIODS[-1]))
     if period not in allowed:
         raise ValueError(f"dates that tell no more than the {coarsest} have no period={period!r}")
     return _periods(times, period)
 
 
-def _periods(times: Any, period: Period) -> Periods:
+def _periods(times: Any, period: Period) -> Groups:
     numbers = _numbers(times, period)
     first, last = int(numbers.min()), int(numbers.max())
-    if last - first >= MOST:
+    if last - first >= MAX_PERIODS:
         raise ValueError(
             f"period={period!r} makes {last - first + 1:,} periods from {times.min()} to "
             f"{times.max()}: give a longer one, of {', '.join(PERIODS)}"
         )
     starts = _starts(np.arange(first, last + 1), period)
-    return Periods(numbers - first, starts, tuple(_label(s, period) for s in starts), period)
+    return Groups(numbers - first, tuple(_label(s, period) for s in starts), starts, period)
 
 
 def check_period(period: Any) -> None:

@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm_frames import frame
 from cohmm.model.matching import match_rows
-from cohmm.topics.describe import at_most, top_codes, top_words
+from cohmm.model.topic_model import TopicModel
+from cohmm.topics.top_words import at_most, top_codes, top_words
 
-NEAR = 0.5
+RETURNS_WITHIN = 0.5  # total variation
 TOP = 10
-SHOWN = 5  # words of a topic
+SHOWN_WORDS = 5  # of a topic
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,13 +121,13 @@ def mean_variation(fits: Sequence[Floats]) -> float:
     return float(np.mean(pairs)) if pairs else float("nan")
 
 
-def variation_between(fits: Sequence[TopicFit]) -> float:
+def variation_between(fits: Sequence[TopicModel]) -> float:
     """`mean_variation` of fits whose words, or numbers of topics, differ.
 
     A word that a fit does not know has no probability there; a topic without a match is at 1.
 
-    >>> one = TopicFit([[1., 0], [0, 1]], [.5, .5], [1., 1.], ("oil", "gas"), name="by hand")
-    >>> other = TopicFit([[1., 0], [0, 1]], [.5, .5], [1., 1.], ("gas", "corn"), name="by hand")
+    >>> one = TopicModel([[1., 0], [0, 1]], [.5, .5], [1., 1.], ("oil", "gas"))
+    >>> other = TopicModel([[1., 0], [0, 1]], [.5, .5], [1., 1.], ("gas", "corn"))
     >>> variation_between([one, other])
     0.5
     """
@@ -185,8 +185,11 @@ def stability(
         mean_variation(arrays),
         np.mean(variation, axis=0),
         np.mean(shared, axis=0),
-        (np.array(variation) < NEAR).sum(axis=0),
+        (np.array(variation) < RETURNS_WITHIN).sum(axis=0),
         len(arrays),
         top,
-        [list(map(str, words)) for words in top_words(reference, vocabulary, min(SHOWN, top))],
+        [
+            list(map(str, words))
+            for words in top_words(reference, vocabulary, min(SHOWN_WORDS, top))
+        ],
     )

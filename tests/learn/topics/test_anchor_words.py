@@ -1,4 +1,4 @@
-"""Anchor words: exact pairs give the topics back, sampled ones nearly; its laws and complaints."""
+"""Anchor words: against the definitions, on corpora that have them, on bad input."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from cohmm.learn.topics.anchor_words import (
+    DocumentPairs,
     anchor_words,
     by_bayes,
     find_anchors,
@@ -157,3 +158,22 @@ def test_documents_that_say_nothing() -> None:
         anchor_words(documents_of([[0], [1]]), 1)
     with pytest.raises(ValueError, match="differ in 1 ways only: 3 topics"):
         find_anchors(np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0], [0.0, 1.0]]), 3)
+
+
+def test_pairs_are_those_of_two_draws_without_putting_back() -> None:
+    texts = [[0, 1, 1, 2], [2, 2, 3], [1], []]
+    pairs = DocumentPairs.of(documents_of(texts, 5).term_counts().astype(float))
+    expected = np.zeros((5, 5))
+    for text in texts[:2]:
+        for i, v in enumerate(text):
+            for j, w in enumerate(text):
+                if i != j:
+                    expected[v, w] += 1 / (2 * len(text) * (len(text) - 1))
+    close(pairs.rows(np.arange(5)).toarray(), expected)
+    close(pairs.frequency, expected.sum(axis=1))
+    matrix = np.random.default_rng(0).normal(size=(5, 3))
+    words = np.array([3, 1])
+    close(pairs.times(matrix, words), expected[words] @ matrix)
+    close(pairs.rows(words).toarray(), expected[words])
+    assert pairs.document_frequency.tolist() == [1, 1, 2, 1, 0]
+    assert pairs.diagonal[0] == 0

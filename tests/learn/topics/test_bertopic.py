@@ -77,7 +77,7 @@ def test_topics_are_the_words_of_their_documents(library):
     np.testing.assert_allclose(fit.components, [[0, 0, 3 / 7, 4 / 7, 0], [3 / 5, 2 / 5, 0, 0, 0]])
     np.testing.assert_allclose(fit.prevalence, [7 / 12, 5 / 12])
     np.testing.assert_allclose(fit.distinctive * 10, [[0, 0, 15, 20, 0], [15, 10, 0, 0, 0]])
-    assert fit.labels.tolist() == [1, 0, 1, 0, -1] * 5
+    assert fit.document_topics.tolist() == [1, 0, 1, 0, -1] * 5
     assert fit.outliers == 0.2
     assert (fit.name, fit.converged, fit.vocabulary) == ("BERTopic", None, DOCUMENTS.vocabulary)
     rows_are_distributions(fit.components)
@@ -166,9 +166,9 @@ def test_bertopic_itself_finds_separate_clusters():
     fit, again = (bertopic(documents, 2, embedding=vectors, random_state=0) for _ in range(2))
     assert isinstance(fit, BERTopicFit)
     assert len(fit.components) == 2
-    kept = fit.labels >= 0
+    kept = fit.document_topics >= 0
     assert kept.mean() == 1 - fit.outliers > 0.8
-    assert len(set(zip(fit.labels[kept], subject[kept], strict=True))) == 2
+    assert len(set(zip(fit.document_topics[kept], subject[kept], strict=True))) == 2
     assert (fit.components > 0).sum() == 8
     assert ((fit.distinctive > 0) == (fit.components > 0)).all()
-    np.testing.assert_array_equal(fit.labels, again.labels)
+    np.testing.assert_array_equal(fit.document_topics, again.document_topics)

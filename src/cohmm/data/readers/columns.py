@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cohmm.data.encoding import common
+from cohmm.data.arrow import common
+from cohmm.data.arrow import is_text as is_text
 from cohmm.data.vocabulary import distinct_characters
 from cohmm.kernels.text import split_words
 from cohmm.kernels.types import Ints
@@ -58,15 +59,6 @@ class Cells(NamedTuple):
             return Chunk(by_appearance(cells), together, self.rows, blank)
         chunk = _cell_sequences(cells, self.rows, characters)
         return chunk._replace(blank=chunk.blank + blank)
-
-
-def is_text(kind: Any) -> bool:
-    """Whether a column's type is text, dictionaries of text included."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
 
 
 def is_number(kind: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from cohmm.data.encoding import combined
+from cohmm.data.arrow import combined
 from cohmm.data.readers.columns import Cells
 from cohmm.data.readers.source import DELIMITERS, Layout, Progress, Source, place
 from cohmm.data.values import shown

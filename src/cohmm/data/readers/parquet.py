@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cohmm.data.encoding import combined, common
+from cohmm.data.arrow import combined, common
 from cohmm.data.readers.columns import Cells, in_parts, is_list, is_number, is_text
 from cohmm.data.readers.source import Layout, Progress, Source
 from cohmm.data.values import shown

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.encoding import common, key_codes, ranks
+from cohmm.data.arrow import common, key_codes, ranks
 from cohmm.data.readers.codes import Coder
 from cohmm.data.readers.columns import Cells, Chunk, by_appearance
 from cohmm.data.readers.delimited import read_delimited

@@ -10,34 +10,40 @@ so that every row is a mixture of the anchors' rows, which are the corners of th
     1. find K rows whose hull has the others in it, or nearly (FastAnchorWords);
     2. express every row as a mixture of these (RecoverL2, RecoverKL): C_vk = P(topic k | v);
     3. turn it round by Bayes' rule: P(v | topic k) ~ C_vk P(v).
+
+Every document has the same weight.  With H the document-term counts and n a document's length,
+~H is H over sqrt(n (n - 1)), and Q = ~H'~H - diag(s) is unbiased: s takes out every word's pair
+with itself.  Q has V^2 entries and is never formed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 import numpy as np
+from scipy import sparse
 
+from cohmm._validation import check_choice, check_whole
 from cohmm.data.documents import Documents
 from cohmm.kernels.nearest import nearest_by_divergence, nearest_by_squares
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Callback
-from cohmm.learn.options import check_choice, check_whole
 from cohmm.learn.run import Record, learner
 from cohmm.learn.topics.topic_fit import TopicFit, smoothed, term_counts, topic_fit
-from cohmm.learn.topics.word_pairs import DocumentPairs, WordPairs
 from cohmm.model.sampling import generator
 
 Recover = Literal["l2", "kl"]
 
-BLOCK = 1024  # rows of Q that are formed at a time
+ROW_BLOCK = 1024  # rows of Q that are formed at a time
+DOCUMENT_BLOCK = 512
 PARTS = 16
-LEAST_DOCUMENTS = 5
-SHARE_OF_DOCUMENTS = 0.02
-ENOUGH = 5  # candidates per topic
-NOTHING = 1e-12
+MIN_DOCUMENTS = 5  # that a candidate is in
+MIN_DOCUMENT_SHARE = 0.02
+MIN_CANDIDATES = 5  # per topic
+ZERO_LENGTH = 1e-12  # beside the longest row
 
 
 @learner
@@ -115,19 +121,19 @@ def _candidates(pairs: DocumentPairs, k: int, least: int | None) -> Ints:
     """The words that may be anchors."""
     frequency = pairs.document_frequency
     if least is None:
-        enough = np.sort(frequency)[::-1][: ENOUGH * k][-1]
-        usual = max(LEAST_DOCUMENTS, round(SHARE_OF_DOCUMENTS * pairs.scaled.shape[0]))
-        least = max(1, min(usual, int(enough)))
-    found = np.flatnonzero(frequency >= least)
-    if len(found) < k:
+        enough = np.sort(frequency)[::-1][: MIN_CANDIDATES * k][-1]
+        frequent = max(MIN_DOCUMENTS, round(MIN_DOCUMENT_SHARE * pairs.scaled.shape[0]))
+        least = max(1, min(frequent, int(enough)))
+    candidates = np.flatnonzero(frequency >= least)
+    if len(candidates) < k:
         raise ValueError(
-            f"{len(found)} words are in {least} documents or more, and {k} topics need as many "
-            "anchors: lower min_documents, or n_components"
+            f"{len(candidates)} words are in {least} documents or more, and {k} topics need as "
+            "many anchors: lower min_documents, or n_components"
         )
-    return found
+    return candidates
 
 
-def projected_rows(pairs: WordPairs, words: Ints, n: int, random_state: int | None) -> Floats:
+def projected_rows(pairs: DocumentPairs, words: Ints, n: int, random_state: int | None) -> Floats:
     """Rows of Q, scaled to one, in ``n`` random dimensions, or in all where there are fewer."""
     frequency = pairs.frequency
     if n < len(frequency):
@@ -152,7 +158,7 @@ def find_anchors(rows: Floats, k: int) -> Ints:
         lengths[chosen] = -1.0
         chosen.append(int(np.argmax(lengths)))
         length = np.linalg.norm(rest[chosen[-1]])
-        if length <= NOTHING * np.linalg.norm(rows[first]):
+        if length <= ZERO_LENGTH * np.linalg.norm(rows[first]):
             raise ValueError(
                 f"the words differ in {len(chosen) - 2} ways only: {k} topics cannot be told apart"
             )
@@ -178,7 +184,7 @@ def _distance_without(rows: Floats, anchors: Ints, place: int) -> Floats:
 
 
 def recover_mixtures(
-    pairs: WordPairs,
+    pairs: DocumentPairs,
     anchors: Ints,
     recover: Recover,
     tol: float,
@@ -190,7 +196,7 @@ def recover_mixtures(
     corners = pairs.rows(anchors).toarray() / frequency[anchors, None]
     out = np.zeros((len(frequency), len(anchors)))
     seen = np.flatnonzero(frequency > 0)
-    nearest, block = (_by_squares, len(seen)) if recover == "l2" else (_by_divergence, BLOCK)
+    nearest, block = (_by_squares, len(seen)) if recover == "l2" else (_by_divergence, ROW_BLOCK)
     n_failed = 0
     for first in range(0, len(seen), block):
         words = seen[first : first + block]
@@ -204,7 +210,7 @@ def recover_mixtures(
 
 
 def _by_squares(
-    pairs: WordPairs, corners: Floats, words: Ints, tol: float, max_iter: int, out: Floats
+    pairs: DocumentPairs, corners: Floats, words: Ints, tol: float, max_iter: int, out: Floats
 ) -> Callable[[int, int], int]:
     gram = corners @ corners.T
     scale = np.trace(gram) / len(gram)
@@ -215,7 +221,7 @@ def _by_squares(
 
 
 def _by_divergence(
-    pairs: WordPairs, corners: Floats, words: Ints, tol: float, max_iter: int, out: Floats
+    pairs: DocumentPairs, corners: Floats, words: Ints, tol: float, max_iter: int, out: Floats
 ) -> Callable[[int, int], int]:
     table = np.ascontiguousarray(corners.T)
     rows = pairs.rows(words)
@@ -240,3 +246,70 @@ def by_bayes(mixtures: Floats, frequency: Floats, words: Floats) -> tuple[Floats
     joint += np.outer(prevalence, alone)
     total = joint.sum(axis=1, keepdims=True)
     return joint / np.where(total > 0, total, 1.0), prevalence
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentPairs:
+    """Q of documents, which is symmetric and sums to one.
+
+    Parameters
+    ----------
+    scaled : sparse (D, V)
+        ~H, over sqrt(D).
+    own : array, (V,)
+        s, over D.
+    diagonal : array, (V,)
+        That of Q, which is exactly 0 for a word that no document has twice.
+    frequency : array, (V,)
+        Q 1: the share of each word in the mean document.
+    """
+
+    scaled: Any
+    own: Floats
+    diagonal: Floats
+    frequency: Floats
+
+    @classmethod
+    def of(cls, counts: Any) -> DocumentPairs:
+        """From document-term counts (D, V); documents of one word have no pair.
+
+        >>> counts = sparse.csr_array([[1., 1., 0.], [2., 1., 1.], [0., 0., 1.]])
+        >>> DocumentPairs.of(counts).rows(np.arange(3)).toarray() * 12
+        array([[1. , 4. , 1. ],
+               [4. , 0. , 0.5],
+               [1. , 0.5, 0. ]])
+        """
+        length = np.asarray(counts.sum(axis=1))
+        counts, length = counts[np.flatnonzero(length > 1)], length[length > 1]
+        if not len(length):
+            raise ValueError("no document has two words: there are no words that share one")
+        weight = 1 / (length * (length - 1) * len(length))
+        return cls(
+            (sparse.diags_array(np.sqrt(weight)) @ counts).tocsr(),
+            counts.T @ weight,
+            (counts * (counts - (counts > 0))).T @ weight,
+            counts.T @ (1 / (length * len(length))),
+        )
+
+    @property
+    def document_frequency(self) -> Ints:
+        """How many documents have each word, (V,)."""
+        return np.bincount(self.scaled.indices, minlength=self.scaled.shape[1])
+
+    def times(self, matrix: Floats, words: Ints) -> Floats:
+        """Some rows of Q times a matrix (V, n)."""
+        left = self.scaled[:, words].tocsr()
+        total = -self.own[words, None] * matrix[words]
+        for first in range(0, left.shape[0], DOCUMENT_BLOCK):
+            piece = slice(first, first + DOCUMENT_BLOCK)
+            total += left[piece].T @ (self.scaled[piece] @ matrix)
+        return np.asarray(total)
+
+    def rows(self, words: Ints) -> Any:
+        """Some rows of Q, a CSR array."""
+        rows = (self.scaled[:, words].T @ self.scaled).tocsr()
+        word = np.repeat(words, np.diff(rows.indptr))
+        diagonal = rows.indices == word
+        rows.data[diagonal] = self.diagonal[word[diagonal]]
+        rows.eliminate_zeros()
+        return rows

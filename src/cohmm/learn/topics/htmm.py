@@ -1,17 +1,17 @@
 """The hidden topic Markov model: topics from pairs of words, then a pass over the documents.
 
-    1. count which word follows which, at several lags, and sum them, far ones as far as they still
-       show topics (`cohmm.learn.topics.topic_lags`);
-    2. start from clusters of words (`cohmm.learn.topics.clusters`);
-    3. Omega ~ M Theta M' by Algorithm 1 of the paper (both in `cohmm.learn.topics.pair_topics`);
-    4. the chain of a document: how often a topic is drawn anew, and how many draws the prior of
-       its topics is worth, with M as it is (`cohmm.learn.topics.chain_choice`);
-    5. ``refine`` passes of EM over the documents, in which each is a sticky chain with topic
-       proportions of its own (`cohmm.kernels.documents`); they update M.  Topics are drawn
+    1. at which distances to pair words, as far as they still show topics
+       (`cohmm.learn.topics.topic_lags`);
+    2. count which word follows which, at these lags, and sum them;
+    3. start from clusters of words (`cohmm.learn.topics.topic_start`);
+    4. Omega ~ M Theta M' by Algorithm 1 of the paper (both in `cohmm.learn.topics.pair_topics`);
+    5. the chain of a document: how often a topic is drawn anew, and how many draws the prior of
+       its topics is worth, with M as it is (`cohmm.learn.topics.switch_rate`);
+    6. ``refine`` passes of EM over the documents, in which each is a sticky chain with topic
+       proportions of its own (`cohmm.learn.topics.sticky_em`); they update M.  Topics are drawn
        anew more often than they will be, at a power of that rate: a word's own say, which its
        neighbours would drown, gives topics that differ more;
-    6. the chain again, and the corpus' transitions, as these chains expect them
-       (`count_moves` of the same).
+    7. the chain again, and the corpus' transitions, as these chains expect them.
 
 The passes stay within the paper's model: sticky chains have Theta_lag = s diag(pi) +
 (1 - s) E[p p'], s = (1 - switch)^lag, and so Omega_lag = M Theta_lag M'.
@@ -19,31 +19,35 @@ The passes stay within the paper's model: sticky chains have Theta_lag = s diag(
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from cohmm._validation import check_states, check_whole
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_documents
 from cohmm.learn.fit import Callback
-from cohmm.learn.options import check_states, check_whole
 from cohmm.learn.pairs.pair_evidence import States
 from cohmm.learn.run import Record, learner
-from cohmm.learn.topics.chain_choice import unread_by, with_chain_of, with_chain_that_suits
-from cohmm.learn.topics.htmm_fit import HTMMFit
-from cohmm.learn.topics.pair_topics import topics_of_pairs
-from cohmm.learn.topics.seed_words import SeedWords, checked_seeds
+from cohmm.learn.topics.pair_topics import SeedWords, checked_seeds, topics_of_pairs
 from cohmm.learn.topics.sticky_em import (
     SMOOTHING,
-    SWITCH,
-    Topics,
+    START_SWITCH,
     checked_weights,
     corpus_transitions,
     expected_counts,
-    settled_switch,
+    sticky_chain,
     sticky_transitions,
+    tempered_switch,
 )
-from cohmm.learn.topics.topic_fit import TopicFit
+from cohmm.learn.topics.switch_rate import (
+    best_chain,
+    fit_switch_rate,
+    leave_out_topics,
+    settled_switch,
+)
+from cohmm.learn.topics.topic_fit import TopicFit, topic_fit
 from cohmm.learn.topics.topic_lags import TopicLags, lag_shares
 from cohmm.model.hmm import HMM
 
@@ -65,7 +69,7 @@ def htmm(
     start: HMM | None = None,
     counts: Cooccurrence | None = None,
     callback: Callback | None = None,
-) -> HTMMFit:
+) -> TopicFit:
     """Learn topics from documents whose words have an order.
 
     Parameters
@@ -95,7 +99,7 @@ def htmm(
     random_state : int, optional
         Seed of the clusters.
     seed_words : mapping from labels to lists of words, or list of lists, optional
-        What some of the topics start from, and are called: see `cohmm.learn.topics.seed_words`.
+        What some of the topics start from, and are called: see `cohmm.learn.topics.pair_topics`.
     start : HMM, optional
         Where to start, instead of clusters; of several starts, the first.
     counts : Cooccurrence, optional
@@ -110,24 +114,29 @@ def htmm(
     >>> fit.transitions.shape, 0 < fit.switch < 1
     ((3, 3), True)
     """
-    check_whole(0, refine=refine)
     record = Record(callback)
+    vocabulary, n_words = documents.vocabulary, documents.n_symbols
+    check_whole(0, refine=refine)
     if n_components != "auto":
-        check_states(n_components, documents.n_symbols, "topics", "words")
-    # 1
+        check_states(n_components, n_words, "topics", "words")
+    seeds = checked_seeds(
+        seed_words, vocabulary, n_words if n_components == "auto" else n_components
+    )
+    if start is not None and start.vocabulary not in (None, vocabulary):
+        raise ValueError("start has other words than the documents, or in another order")
+    if counts is not None and not (
+        isinstance(counts, Cooccurrence) and counts.vocabulary == vocabulary
+    ):
+        raise ValueError(
+            f"counts must be of the {n_words} words of these documents, in their order, "
+            f"not {counts!r}"
+        )
+    # 1. lags
     shares = lag_shares(lags, documents)
+    # 2. counts of pairs
     if counts is None:
         counts = count_documents(documents, shares, weights)
-    elif not isinstance(counts, Cooccurrence) or counts.vocabulary != documents.vocabulary:
-        raise ValueError(
-            f"counts must be of the {documents.n_symbols} words of these documents, in their "
-            f"order, not {counts!r}"
-        )
-    else:
-        shares = {lag: shares.get(lag, 0.0) for lag in counts.lags}
-    most = documents.n_symbols if n_components == "auto" else n_components
-    seeds = checked_seeds(seed_words, documents.vocabulary, most)
-    # 2, 3
+    # 3, 4. start, and learn from pairs
     pairs = topics_of_pairs(
         counts,
         n_components,
@@ -135,62 +144,54 @@ def htmm(
         tol=tol,
         n_init=n_init,
         random_state=random_state,
-        shares=shares,
+        shares={lag: shares.get(lag, 0.0) for lag in counts.lags},
         seeds=seeds,
         start=start,
         callback=callback,
     )
-    labels = seeds.all_labels(len(pairs.numbers))
     prevalence, transitions = pairs.model.stationary(), pairs.model.transmat
     expected = pairs.model.emissionprob.T * (counts.symbol_counts.sum() * prevalence)
-    topics = Topics.of(expected + smoothing, prevalence, SWITCH)
-    weighing = checked_weights(documents, weights)
-    # 4
-    topics = with_chain_that_suits(topics, documents, weighing)
-    # 5
+    chain = sticky_chain(expected + smoothing, prevalence, START_SWITCH)
+    weights = checked_weights(documents, weights)
+    # 5. the chain of a document
+    chain = fit_switch_rate(chain, documents, weights)
+    # 6. passes over the documents
     for n_pass in range(refine):
-        before = topics.restless()
-        counted = expected_counts(documents, before, weighing)
-        topics = counted.topics(smoothing, before.prior.sum())._replace(switch=topics.switch)
+        tempered = tempered_switch(chain)
+        counted = expected_counts(documents, tempered, weights)
+        chain = counted.maximized(smoothing, chain.prior.sum())._replace(switch=chain.switch)
         record(n_pass + 1, counted.objective)
-    # 6
+    # 7. the chain again, and the corpus' transitions
     if refine:
-        topics = with_chain_of(topics, unread_by(documents, weighing, before, counted, smoothing))
-        transitions = corpus_transitions(documents, topics, weighing)
-    return HTMMFit.of(
-        topics,
-        transitions,
-        documents.vocabulary,
+        unread = leave_out_topics(documents, weights, tempered, counted, smoothing)
+        chain = best_chain(chain, unread)
+        transitions = corpus_transitions(documents, chain, weights)
+    return topic_fit(
+        chain.emission.T,
+        chain.prior,
+        vocabulary,
+        prior=chain.prior,
+        transitions=transitions,
+        switch=chain.switch,
+        labels=pairs.labels,
         name="HTMM",
         converged=pairs.converged,
         history=pairs.history,
         seconds=record.seconds,
         passes=tuple(record.history),
         starts=pairs.starts,
-        labels=tuple(labels[n] for n in pairs.numbers) if labels else (),
+        counts=counts,
     )
 
 
 @learner
-def with_chain(fit: TopicFit, documents: Documents, transitions: Any = None) -> HTMMFit:
+def with_chain(fit: TopicFit, documents: Documents, transitions: Any = None) -> TopicFit:
     """Topics that were learned as bags of words, with the chain that suits them.
 
     The rate of switching is learned from ``documents``, the topics staying as they are.  The
     corpus' transitions, where not given, are `sticky_transitions`.
     """
-    topics = Topics.of(fit.components.T, fit.prevalence, SWITCH, fit.prior)
-    switch = settled_switch(documents, topics, None)
+    switch = settled_switch(documents, sticky_chain(fit.components.T, fit.prior, START_SWITCH))
     if transitions is None:
         transitions = sticky_transitions(fit.prevalence, switch)
-    return HTMMFit(
-        fit.components,
-        fit.prevalence,
-        fit.prior,
-        fit.vocabulary,
-        fit.name,
-        fit.converged,
-        fit.history,
-        fit.seconds,
-        transitions=transitions,
-        switch=switch,
-    )
+    return replace(fit, switch=switch, transitions=transitions, chain="sticky")

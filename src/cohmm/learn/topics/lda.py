@@ -6,23 +6,22 @@ tomotopy, which also fits the prior; variational Bayes by gensim (online) and sc
 
 from __future__ import annotations
 
-import warnings
-from importlib import import_module
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from cohmm._validation import check_choice, is_whole
 from cohmm.data.documents import Documents
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Callback
-from cohmm.learn.options import check_choice, is_whole
 from cohmm.learn.run import Record, learner
-from cohmm.learn.topics.topic_fit import TopicFit, term_counts, topic_fit
+from cohmm.learn.topics.topic_fit import TopicFit, optional_package, term_counts, topic_fit
 
 Engine = Literal["tomotopy", "gensim", "sklearn"]
 
 STEP = 10  # iterations of the sampler between two reports
-MOST_SEED = 2**32
+MAX_SEED = 2**32
 
 
 @learner
@@ -66,17 +65,17 @@ def lda(
     check_choice(get_args(Engine), engine=engine)
     if max_iter is None:
         max_iter = MAX_ITER[engine]
-    if random_state is not None and not (is_whole(random_state) and random_state < MOST_SEED):
-        raise ValueError(f"random_state must be from 0 to {MOST_SEED - 1}, not {random_state!r}")
+    if random_state is not None and not (is_whole(random_state) and random_state < MAX_SEED):
+        raise ValueError(f"random_state must be from 0 to {MAX_SEED - 1}, not {random_state!r}")
     counts = term_counts(documents, n_components)
     record = Record(callback)
-    job = _Job(documents, counts, int(n_components), int(max_iter), workers, random_state, record)
-    topics = _ENGINES[engine](job)
+    run = _Run(int(n_components), int(max_iter), workers, random_state, record)
+    components, prevalence, prior = _ENGINES[engine](documents, counts, run)
     return topic_fit(
-        topics.components,
-        topics.prevalence,
+        components,
+        prevalence,
         documents.vocabulary,
-        prior=topics.prior,
+        prior=prior,
         name=f"LDA ({engine})",
         converged=None,
         history=tuple(record.history),
@@ -84,9 +83,7 @@ def lda(
     )
 
 
-class _Job(NamedTuple):
-    documents: Documents
-    counts: Any
+class _Run(NamedTuple):
     k: int
     max_iter: int
     workers: int
@@ -94,69 +91,52 @@ class _Job(NamedTuple):
     record: Record
 
 
-class _Topics(NamedTuple):
-    components: Floats
-    prevalence: Floats
-    prior: Floats
+_Topics = tuple[Floats, Floats, Floats]  # P(word | topic), words of each topic, the prior
 
 
-def _tomotopy(job: _Job) -> _Topics:
-    tomotopy = _package("tomotopy", "tomotopy")
-    seed = {} if job.seed is None else {"seed": int(job.seed)}
-    model = tomotopy.LDAModel(k=job.k, **seed)
+def _tomotopy(documents: Documents, counts: Any, run: _Run) -> _Topics:
+    tomotopy = optional_package("LDA by tomotopy", "tomotopy", "compare")
+    model = tomotopy.LDAModel(k=run.k, **({} if run.seed is None else {"seed": int(run.seed)}))
     # Words by their codes: a word that has a blank in it, or is empty, stays what it is.
-    names = [str(code) for code in range(len(job.documents.vocabulary))]
-    symbols, offsets = job.documents.symbols.tolist(), job.documents.offsets.tolist()
-    for d in np.flatnonzero(job.documents.lengths).tolist():
+    names = [str(code) for code in range(len(documents.vocabulary))]
+    symbols, offsets = documents.symbols.tolist(), documents.offsets.tolist()
+    for d in np.flatnonzero(documents.lengths).tolist():
         model.add_doc([names[code] for code in symbols[offsets[d] : offsets[d + 1]]])
-    for done in range(0, job.max_iter, STEP):
-        now = min(STEP, job.max_iter - done)
-        model.train(now, workers=job.workers)
-        job.record(done + now, -float(model.ll_per_word))
-    components = np.zeros((job.k, len(names)))
+    for done in range(0, run.max_iter, STEP):
+        now = min(STEP, run.max_iter - done)
+        model.train(now, workers=run.workers)
+        run.record(done + now, -float(model.ll_per_word))
+    components = np.zeros((run.k, len(names)))
     used = np.array([int(name) for name in model.used_vocabs])
-    for k in range(job.k):
-        components[k, used] = model.get_topic_word_dist(k)
-    return _Topics(
-        components,
-        np.array(model.get_count_by_topics(), np.float64),
-        np.broadcast_to(np.asarray(model.alpha, np.float64), (job.k,)),
-    )
+    for topic in range(run.k):
+        components[topic, used] = model.get_topic_word_dist(topic)
+    prior = np.broadcast_to(np.asarray(model.alpha, np.float64), (run.k,))
+    return components, np.array(model.get_count_by_topics(), np.float64), prior
 
 
-def _gensim(job: _Job) -> _Topics:
-    models = _package("gensim", "gensim.models")
-    counts = job.counts
+def _gensim(documents: Documents, counts: Any, run: _Run) -> _Topics:
+    models = optional_package("LDA by gensim", "gensim.models", "compare")
     corpus = [
         list(zip(counts.indices[a:b].tolist(), counts.data[a:b].tolist(), strict=True))
-        for a, b in zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
+        for a, b in pairwise(counts.indptr)
         if b > a
     ]
+    words = dict(enumerate(documents.vocabulary))
     model = models.LdaModel(
-        corpus,
-        num_topics=job.k,
-        id2word=dict(enumerate(job.documents.vocabulary)),
-        passes=job.max_iter,
-        random_state=job.seed,
+        corpus, num_topics=run.k, id2word=words, passes=run.max_iter, random_state=run.seed
     )
-    return _Topics(
-        np.asarray(model.get_topics(), np.float64),
-        np.asarray(model.state.sstats, np.float64).sum(axis=1),
-        np.asarray(model.alpha, np.float64),
-    )
+    n_words = np.asarray(model.state.sstats, np.float64).sum(axis=1)
+    return np.asarray(model.get_topics(), np.float64), n_words, np.asarray(model.alpha, np.float64)
 
 
-def _sklearn(job: _Job) -> _Topics:
+def _sklearn(documents: Documents, counts: Any, run: _Run) -> _Topics:
     from sklearn.decomposition import LatentDirichletAllocation
 
-    model = LatentDirichletAllocation(job.k, max_iter=job.max_iter, random_state=job.seed)
-    model.fit(job.counts[np.flatnonzero(job.documents.lengths)])
-    job.record(model.n_iter_, float(np.log(model.bound_)))
-    return _Topics(
-        model.components_,
-        (model.components_ - model.topic_word_prior_).sum(axis=1),
-        np.full(job.k, model.doc_topic_prior_),
-    )
+    model = LatentDirichletAllocation(run.k, max_iter=run.max_iter, random_state=run.seed)
+    model.fit(counts[np.flatnonzero(documents.lengths)])
+    run.record(model.n_iter_, float(np.log(model.bound_)))
+    n_words = (model.components_ - model.topic_word_prior_).sum(axis=1)
+    return model.components_, n_words, np.full(run.k, model.doc_topic_prior_)
 
 
 _ENGINES = {"tomotopy": _tomotopy, "gensim": _gensim, "sklearn": _sklearn}
@@ -167,14 +147,3 @@ MAX_ITER = {"tomotopy": 300, "gensim": 10, "sklearn": 10}
 scikit-learn's is its own default.  tomotopy's own, 10, is only a step of a longer run, and
 gensim's, 1, leaves topics that a few passes more improve: they would be no fair rivals.
 """
-
-
-def _package(name: str, module: str) -> Any:
-    try:
-        with warnings.catch_warnings():  # an extension's, at its first import: nothing of ours
-            warnings.simplefilter("ignore", DeprecationWarning)
-            return import_module(module)
-    except ImportError:
-        raise ImportError(
-            f"LDA by {name} needs the package {name}: pip install 'cohmm[compare]'"
-        ) from None

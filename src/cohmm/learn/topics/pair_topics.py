@@ -1,4 +1,4 @@
-"""Topics from pairs of words, for `cohmm.learn.htmm`: its steps 2 and 3.
+"""Topics from pairs of words, for `cohmm.learn.htmm`: its steps 3 and 4.
 
 k-means may put two topics into one cluster, and the factorisation seldom parts them again.  Where
 several starts are allowed, each is followed for a few passes: by then the objective tells which
@@ -7,18 +7,27 @@ have done so.
 Of a large vocabulary the frequent words come first, and all words at the end: most pairs of most
 words are rare, and say less of topics than they cost.  Topics are better for it, too: a rare word
 joins those that frequent words have made, and makes none of its own.
+
+A topic with seed words starts from the cluster of these (`cohmm.learn.topics.topic_start`), and
+they are paired with one another somewhat more often than they were seen to be: as if there were
+more documents of nothing else, worth `SEED_PAIRS` of the words' own occurrences.  Other words come
+and go as the corpus has it, and so do seed words that it keeps elsewhere.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
+from cohmm._validation import check_states, shown
+from cohmm.data.vocabulary import codes_in
 from cohmm.evidence.cooccurrence import Cooccurrence
-from cohmm.kernels.types import Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Callback, Fit, Progress
-from cohmm.learn.options import check_states
 from cohmm.learn.pairs.min_volume import Problem, Run, algorithm_1
 from cohmm.learn.pairs.pair_evidence import PairEvidence, States, number_of_states
 from cohmm.learn.pairs.pair_fit import as_hmm
@@ -26,22 +35,37 @@ from cohmm.learn.pairs.pair_law import Point, pair_law
 from cohmm.learn.pairs.spectrum import MOST_SYMBOLS
 from cohmm.learn.pairs.start import starts
 from cohmm.learn.pairs.volume import NoVolume
-from cohmm.learn.topics.clusters import cluster_topics
-from cohmm.learn.topics.seed_words import NONE, Seeds, seed_pairs
+from cohmm.learn.run import warn
+from cohmm.learn.topics.topic_start import cluster_topics
 from cohmm.model.hmm import HMM
+from cohmm.model.topic_model import TopicLabels, checked_topic_labels
 
-TRIAL = 20  # passes over the pairs by which starts are compared
-FREQUENT, PER_TOPIC = 2000, 100  # words that come first, at least, and for each topic
-LAST = 6  # one pass of so many is over all words
-EVIDENT = 200  # pairs per word: with more, noise is no reason to look for fewer topics
+SeedWords = Mapping[str, Sequence[str]] | Sequence[Sequence[str]]
+
+TRIAL_PASSES = 20  # over the pairs, by which starts are compared
+FREQUENT_WORDS, WORDS_PER_TOPIC = 2000, 100  # that come first, at least, and for each topic
+FULL_PASSES = 6  # one pass of so many is over all words
+CLEAR_PAIRS = 200  # per word: with more, noise is no reason to look for fewer topics
+SEED_PAIRS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class PairTopics(Fit):
     """Topics as the states of a model, by prevalence."""
 
-    numbers: Ints = field(kw_only=True, repr=False)
-    """Which topic of the start each has come from, (K,)."""
+    labels: TopicLabels = field(kw_only=True, repr=False)
+    """The label of every topic that has one by its seed words; (): none has."""
+
+
+class Seeds(NamedTuple):
+    """The first topics: what they are called, and where they start."""
+
+    labels: TopicLabels
+    words: tuple[Ints, ...]
+    """Codes of the words of each, without repetition."""
+
+
+NO_SEEDS = Seeds((), ())
 
 
 def topics_of_pairs(
@@ -53,7 +77,7 @@ def topics_of_pairs(
     n_init: int,
     random_state: int | None,
     shares: dict[int, float] | None = None,
-    seeds: Seeds = NONE,
+    seeds: Seeds = NO_SEEDS,
     start: HMM | None = None,
     callback: Callback | None = None,
 ) -> PairTopics:
@@ -88,30 +112,32 @@ def topics_of_pairs(
     least_gain, last, used = tol / evidence.n_pairs, max_iter, 0
     tried: tuple[float, ...] = ()
     if len(words) < len(evidence.seen) and max_iter > 1:
-        last = -(-max_iter // LAST)
+        last = -(-max_iter // FULL_PASSES)
         few, among = _of_words(words, problem, points)
         run, tried = _best(few, among, least_gain, max_iter - last, callback)
         points, used = [_with_all_words(run.end.point, words, evidence)], run.history[-1].n_iter
-    told = None if callback is None else lambda step: callback(_after(used, step))
-    run, compared = _best(problem, points, least_gain, last, told)
+    report = None if callback is None else lambda step: callback(_after(used, step))
+    run, compared = _best(problem, points, least_gain, last, report)
     end, model = run.end, as_hmm(run.end.point, evidence, 0.0)
     order = np.argsort(-end.point.theta.sum(axis=1), kind="stable")  # that of `as_hmm`
     history = tuple(_after(used, step) for step in run.history)
     ended = tried or compared or (end.objective,)
-    return PairTopics(model, run.converged, history, ended, numbers=order)
+    labels: TopicLabels = (*seeds.labels, *[None] * (k - len(seeds.words)))
+    labels = tuple(labels[n] for n in order) if any(seeds.labels) else ()
+    return PairTopics(model, run.converged, history, ended, labels=labels)
 
 
 def _number_of_topics(n_components: States, evidence: PairEvidence) -> int:
     """K; where it is given, and pairs are many, the spectrum is not looked at."""
     n_words = min(len(evidence.seen), MOST_SYMBOLS)
-    if n_components != "auto" and evidence.n_pairs >= EVIDENT * n_words:
+    if n_components != "auto" and evidence.n_pairs >= CLEAR_PAIRS * n_words:
         return check_states(n_components, len(evidence.seen))
     return number_of_states(n_components, evidence, evidence.spectra(n_components)[1], goes_on=True)
 
 
 def _frequent_words(evidence: PairEvidence, k: int, seeds: Seeds) -> Ints:
     """Places among the words that occur in pairs, in order; seed words are among them."""
-    most = max(FREQUENT, PER_TOPIC * k)
+    most = max(FREQUENT_WORDS, WORDS_PER_TOPIC * k)
     order = np.argsort(-evidence.frequency, kind="stable")[:most]
     given = np.flatnonzero(np.isin(evidence.seen, np.concatenate([*seeds.words, []])))
     return np.union1d(order, given)
@@ -142,7 +168,7 @@ def _best(
     """From the start that leads furthest in a few passes, and where they led: () of one alone."""
     tried: tuple[float, ...] = ()
     if len(points) > 1:
-        trial = min(TRIAL, max_iter)
+        trial = min(TRIAL_PASSES, max_iter)
         tried = tuple(
             algorithm_1(problem, point, least_gain, trial, callback).end.objective
             for point in points
@@ -161,18 +187,70 @@ def _start_models(
     k: int,
     n_init: int,
     random_state: int | None,
-    given: HMM | None,
+    start: HMM | None,
 ) -> list[HMM]:
     """Where to start: the first is the same for any ``n_init``."""
-    vocabulary = evidence.counts.vocabulary
-    if given is not None and given.vocabulary not in (None, vocabulary):
-        raise ValueError("start has other words than the documents, or in another order")
-    if given is not None and n_init == 1:
-        return [given]
+    if start is not None and n_init == 1:
+        return [start]
     words = [np.flatnonzero(np.isin(evidence.seen, codes)) for codes in seeds.words]
     models = []
     for clusters in cluster_topics(evidence.laws[1].omega, k, random_state, n_init, words):
         topics = np.zeros((k, evidence.counts.n_symbols))
         topics[:, evidence.seen] = clusters
-        models.append(HMM(np.full(k, 1 / k), (np.eye(k) + 1) / (k + 1), topics, vocabulary))
-    return models if given is None else [given, *models[1:]]
+        models.append(HMM(np.full(k, 1 / k), (np.eye(k) + 1) / (k + 1), topics))
+    return models if start is None else [start, *models[1:]]
+
+
+def checked_seeds(seed_words: SeedWords | None, vocabulary: tuple[Any, ...], most: int) -> Seeds:
+    """Seed words as codes; words that the documents do not have are warned of, and left out.
+
+    >>> seed_words = {"grain": ["corn", "wheat"], "metal": ["gold"]}
+    >>> labels, words = checked_seeds(seed_words, ("corn", "gold", "wheat"), 3)
+    >>> labels, [codes.tolist() for codes in words]
+    (('grain', 'metal'), [[0, 2], [1]])
+    """
+    if seed_words is None:
+        return NO_SEEDS
+    if isinstance(seed_words, str) or not isinstance(seed_words, Iterable):
+        raise ValueError(
+            "seed_words must be lists of words, by topic or one after the other, "
+            f"not {seed_words!r}"
+        )
+    named = isinstance(seed_words, Mapping)
+    lists = list(seed_words.values()) if isinstance(seed_words, Mapping) else list(seed_words)
+    names = [repr(name) for name in seed_words] if named else [str(n) for n in range(len(lists))]
+    labels = checked_topic_labels(list(seed_words) if named else [], len(lists))
+    if len(lists) > most:
+        raise ValueError(f"seed_words are for {len(lists)} topics, and there are {most}")
+    codes: list[Ints] = []
+    owner: dict[str, str] = {}
+    unknown: list[str] = []
+    for name, words in zip(names, lists, strict=True):
+        if isinstance(words, str) or not isinstance(words, Iterable):
+            raise ValueError(f"the seed words of topic {name} must be a list, not {words!r}")
+        own = list(dict.fromkeys(words))
+        for word in own:
+            if owner.setdefault(word, name) != name:
+                raise ValueError(f"{word!r} is a seed word of topics {owner[word]} and {name}")
+        known = codes_in(tuple(own), vocabulary)
+        unknown += [word for word, code in zip(own, known.tolist(), strict=True) if code < 0]
+        if not (known >= 0).any():
+            raise ValueError(
+                f"no seed word of topic {name} is in the documents: {shown(own) if own else 'none'}"
+            )
+        codes.append(known[known >= 0])
+    if unknown:
+        are = "is" if len(unknown) == 1 else "are"
+        warn(f"{shown(unknown)} {are} not in the documents: as seed words they are left out")
+    return Seeds(labels, tuple(codes))
+
+
+def seed_pairs(seeds: Seeds, frequency: Floats) -> Any:
+    """How much more often seed words are paired, (V, V), where all pairs together are 1."""
+    words = np.concatenate(seeds.words)
+    topics = np.repeat(np.arange(len(seeds.words)), [len(own) for own in seeds.words])
+    mass = np.bincount(topics, frequency[words])[topics]
+    scale = np.divide(SEED_PAIRS, mass, out=np.zeros(len(words)), where=mass > 0)
+    shape = (len(frequency), len(seeds.words))
+    roots = sparse.csr_array((frequency[words] * np.sqrt(scale), (words, topics)), shape)
+    return roots @ roots.T

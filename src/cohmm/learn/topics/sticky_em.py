@@ -2,12 +2,12 @@
 
     x_1 ~ p_d;   x_{t+1} = x_t with probability 1 - switch, else drawn from p_d;   w_t ~ M[:, x_t]
 
-A pass is O(K) per word (`cohmm.kernels.documents`).
+A pass is O(K) per word (`cohmm.kernels.documents`).  `cohmm.learn.htmm` makes a pass or two
+after it has learned from pairs; `gruber` makes many from random topics.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,49 +17,46 @@ from cohmm.data.partitioned import Partitioned
 from cohmm.kernels.documents import DocumentChain, count_moves, count_words
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Part
+from cohmm.learn.fit import Callback
+from cohmm.learn.run import Record, learner
+from cohmm.learn.topics.topic_fit import TopicFit, term_counts, topic_fit
+from cohmm.model.sampling import generator
+from cohmm.model.topic_model import floored, parts_of
 
 Data = Documents | Partitioned
 
-SWITCH = 0.5  # the rate that learning begins with
-RESTLESS = 0.4  # the power of the rate of switching while topics are learned
+START_SWITCH = 0.5  # the rate of switching that learning begins with
+TEMPERATURE = 0.4  # the power of the rate of switching while topics are learned
 SWEEPS = 3  # of EM over a document, for its own proportions
-PRIOR_DRAWS = 1.0  # of a topic, in every document
 PRIOR_MOVES = 1.0  # transitions from every topic
 SMOOTHING = 0.01  # observations of every word in every topic
-LEAST = 1e-30  # a probability: so that nothing is impossible, and nothing underflows
-LEAST_SWITCH = 1e-6
+PRIOR_FLOOR = 1e-30  # pseudo-counts of a topic
+MIN_SWITCH = 1e-6
 GROUPS = (4, 16)  # of documents whose counts are summed apart: at least, at most
-ROOM = 2**26  # numbers in the tables of all groups
-PART = 20_000  # words
-PARTS = 64
-SAMPLE = 100_000  # words from which the rate of switching is learned
-SETTLED = 1e-3  # change of the rate from pass to pass
-SETTLING = 50  # passes, at most
-FIRST_SWEEPS = 10  # of the first of them
+TABLE_ENTRIES = 2**26  # in the tables of all groups
 
 
-def floored(m: Floats) -> Floats:
-    """A table of emissions (V, K) with columns that sum to one and no zero."""
-    m = m / m.sum(axis=0)
-    m = np.maximum(m, LEAST)
-    return np.ascontiguousarray(m / m.sum(axis=0))
+def sticky_chain(m: Floats, prior: Any, switch: float) -> DocumentChain:
+    """The state of EM: M, (V, K), scaled to one with nothing impossible, a prior, and a rate.
 
-
-def checked_switch(switch: float) -> float:
-    """The rate of switching; a `ValueError` if it is none."""
-    if isinstance(switch, bool) or not isinstance(switch, (int, float, np.number)):
-        raise ValueError(f"switch must be a probability above 0, not {switch!r}")
-    if not 0 < switch <= 1:
-        raise ValueError(f"switch must be a probability above 0 and up to 1, not {switch}")
-    return float(switch)
-
-
-def chain_prior(prevalence: Floats) -> Floats:
-    """Pseudo-counts of a document's topics: one draw, shared as the corpus shares its topics.
-
-    Fewer than for a bag of words, since a sticky chain draws fewer topics than there are words.
+    The share of every topic in the corpus is the prior's, scaled to one.  A prior is worth one
+    draw, unless documents say more: fewer than for a bag of words, since a sticky chain draws
+    fewer topics than there are words.
     """
-    return PRIOR_DRAWS * prevalence
+    return DocumentChain(floored(m), np.maximum(prior, PRIOR_FLOOR), switch)
+
+
+def prevalence_of(chain: DocumentChain) -> Floats:
+    """The share of every topic in the corpus, (K,)."""
+    return np.asarray(chain.prior / chain.prior.sum())
+
+
+def tempered_switch(chain: DocumentChain) -> DocumentChain:
+    """The same chain, drawn anew more often, as passes that learn topics have it.
+
+    A word's own say, which its neighbours would drown, gives topics that differ more.
+    """
+    return chain._replace(switch=chain.switch**TEMPERATURE)
 
 
 def checked_weights(documents: Data, weights: Any) -> Floats | None:
@@ -81,36 +78,6 @@ def sticky_transitions(prevalence: Floats, switch: float) -> Floats:
     return np.asarray(a / a.sum(axis=1, keepdims=True))
 
 
-class Topics(NamedTuple):
-    """What the passes over documents work on."""
-
-    emission: Floats
-    """M, (V, K), all above zero; columns sum to one."""
-    prevalence: Floats
-    """(K,)"""
-    switch: float
-    prior: Floats
-    """Pseudo-counts of a document's topics, (K,), above zero."""
-
-    @classmethod
-    def of(cls, m: Floats, prevalence: Floats, switch: float, prior: Any = None) -> Topics:
-        """With columns of M scaled to one, nothing impossible, and the prior of a chain."""
-        prior = chain_prior(prevalence) if prior is None else np.asarray(prior)
-        return cls(floored(m), prevalence, switch, np.maximum(prior, LEAST))
-
-    @property
-    def chain(self) -> DocumentChain:
-        """As kernels want it."""
-        return DocumentChain(self.emission, self.prior, self.switch)
-
-    def restless(self) -> Topics:
-        """The same, drawn anew more often, as passes that learn topics have it.
-
-        A word's own say, which its neighbours would drown, gives topics that differ more.
-        """
-        return self._replace(switch=self.switch**RESTLESS)
-
-
 class Counted(NamedTuple):
     """What a pass over documents expects to have happened."""
 
@@ -123,25 +90,25 @@ class Counted(NamedTuple):
 
     @property
     def objective(self) -> float:
-        """Minus the log-likelihood of a word."""
+        """Minus the log-likelihood per word."""
         return -self.log_likelihood / max(self.n_words, 1.0)
 
-    def topics(self, smoothing: float, draws: float = PRIOR_DRAWS) -> Topics:
-        """The M-step, with a prior of so many draws."""
-        share = self.words.sum(axis=0)
-        share = share / share.sum()
-        return Topics.of(self.words + smoothing, share, self.rate(), draws * share)
-
-    def rate(self) -> float:
+    @property
+    def switch(self) -> float:
         """The rate of switching."""
         if self.transitions <= 0:
-            return SWITCH
-        return float(np.clip(self.switches / self.transitions, LEAST_SWITCH, 1.0))
+            return START_SWITCH
+        return float(np.clip(self.switches / self.transitions, MIN_SWITCH, 1.0))
+
+    def maximized(self, smoothing: float, draws: float = 1.0) -> DocumentChain:
+        """The M-step, with a prior of so many draws."""
+        share = self.words.sum(axis=0)
+        return sticky_chain(self.words + smoothing, draws * (share / share.sum()), self.switch)
 
 
 def expected_counts(
     documents: Data,
-    topics: Topics,
+    chain: DocumentChain,
     weights: Floats | None,
     *,
     sweeps: int = SWEEPS,
@@ -151,97 +118,142 @@ def expected_counts(
 
     Documents begin at the prior, or at ``proportions``, (D, K), which are kept up to date.
     """
-    counted: Counted = documents.map_sum(_counted, topics, weights, sweeps, proportions)
+    counted: Counted = documents.map_sum(_counted, chain, weights, sweeps, proportions)
     return counted
 
 
 def _counted(
     documents: Documents,
-    topics: Topics,
+    chain: DocumentChain,
     weights: Floats | None,
     sweeps: int,
     proportions: Floats | None,
 ) -> Counted:
     weights = np.ones(len(documents)) if weights is None else weights
-    prior = topics.prior
 
     def task(first: int, last: int) -> tuple[Floats, Floats]:
-        words, totals = np.zeros(topics.emission.shape), np.zeros(4)
+        words, totals = np.zeros(chain.emission.shape), np.zeros(4)
         if proportions is None:
-            own = np.repeat(prior[None] / prior.sum(), last - first, axis=0)
+            own = np.repeat(prevalence_of(chain)[None], last - first, axis=0)
         else:
             own = proportions[first:last]
         place = (documents.symbols, documents.offsets, (first, last))
-        count_words(*place, weights, topics.chain, sweeps, own, words, totals)
+        count_words(*place, weights, chain, sweeps, own, words, totals)
         return words, totals
 
-    parts = run(task, _groups(documents, topics.emission.size))
-    if not parts:  # a part of more, without documents
-        return Counted(np.zeros(topics.emission.shape), 0.0, 0.0, 0.0, 0.0)
-    words, totals = parts[0]
-    for more, also in parts[1:]:
+    words, totals = np.zeros(chain.emission.shape), np.zeros(4)
+    for more, also in run(task, _groups(documents, chain.emission.size)):
         words += more
         totals += also
     return Counted(words, *map(float, totals))
 
 
-def parts_of(documents: Documents, most: int = PARTS) -> list[Part]:
-    """Ranges of documents with about equally many words; they depend on the documents alone."""
-    n = max(1, min(most, documents.n_words // PART))
-    aims = documents.n_words * np.arange(1, n) // n
-    cuts = [0, *np.searchsorted(documents.offsets, aims).tolist(), len(documents)]
-    return [(a, b) for a, b in pairwise(cuts) if b > a]
-
-
 def _groups(documents: Documents, size: int) -> list[Part]:
     """Parts that each have a table of ``size`` numbers."""
     least, most = GROUPS
-    return parts_of(documents, max(least, min(most, ROOM // size)))
+    return parts_of(documents, max(least, min(most, TABLE_ENTRIES // size)))
 
 
-def corpus_transitions(documents: Data, topics: Topics, weights: Floats | None) -> Floats:
+def corpus_transitions(documents: Data, chain: DocumentChain, weights: Floats | None) -> Floats:
     """From which topic to which the words go, as the documents' own chains expect it, (K, K).
 
     A topic that next to no word has goes on as in a document like the corpus.
     """
-    moves = PRIOR_MOVES * sticky_transitions(topics.prevalence, topics.switch)
-    moves = moves + expected_moves(documents, topics, weights)
+    moves = PRIOR_MOVES * sticky_transitions(prevalence_of(chain), chain.switch)
+    moves = moves + expected_moves(documents, chain, weights)
     return np.asarray(moves / moves.sum(axis=1, keepdims=True))
 
 
-def expected_moves(documents: Data, topics: Topics, weights: Floats | None) -> Floats:
+def expected_moves(documents: Data, chain: DocumentChain, weights: Floats | None) -> Floats:
     """How often words are expected to go from which topic to which, (K, K)."""
-    moves: Floats = documents.map_sum(_moves, topics, weights)
+    moves: Floats = documents.map_sum(_moves, chain, weights)
     return moves
 
 
-def _moves(documents: Documents, topics: Topics, weights: Floats | None) -> Floats:
+def _moves(documents: Documents, chain: DocumentChain, weights: Floats | None) -> Floats:
     weights = np.ones(len(documents)) if weights is None else weights
+    shape = (len(chain.prior), len(chain.prior))
 
     def task(first: int, last: int) -> Floats:
-        moves = np.zeros((len(topics.prior), len(topics.prior)))
+        moves = np.zeros(shape)
         place = (documents.symbols, documents.offsets, (first, last))
-        count_moves(*place, weights, topics.chain, SWEEPS, moves)
+        count_moves(*place, weights, chain, SWEEPS, moves)
         return moves
 
-    size = len(topics.prior) ** 2
-    return np.asarray(sum(run(task, _groups(documents, size)), np.zeros((len(topics.prior),) * 2)))
+    return np.asarray(sum(run(task, _groups(documents, len(chain.prior) ** 2)), np.zeros(shape)))
 
 
-def settled_switch(documents: Data, topics: Topics, weights: Floats | None) -> float:
-    """The rate of switching that these topics have, from some of the documents.
+@learner
+def gruber(
+    documents: Documents,
+    n_components: int,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-4,
+    smoothing: float = SMOOTHING,
+    weights: Any = None,
+    random_state: int | None = None,
+    callback: Callback | None = None,
+) -> TopicFit:
+    """Gruber's hidden topic Markov model (2007): EM over the documents alone, from a random start.
 
-    The rate moves slowly from pass to pass: here M stays as it is, and passes are cheap.
+    Here the topic may change at every word; in Gruber's, at the borders of sentences, which lists
+    of words do not have.
+
+    Parameters
+    ----------
+    documents : Documents
+        The corpus.
+    n_components : int
+        Number of topics.
+    max_iter : int
+        Passes over the documents, at most.
+    tol : float
+        Stop when a pass gains less log-likelihood per word than this, in nats.
+    smoothing : float
+        Pseudo-observations of every word that each topic is given at every pass.
+    weights : array, (D,), optional
+        One weight per document.
+    random_state : int, optional
+        Seed.
+    callback : function of a `Progress`, optional
+        Called with every pass; the objective is minus the log-likelihood per word.
+
+    >>> words = ("corn", "gold", "ore", "wheat")
+    >>> documents = Documents([1, 2, 1, 2, 0, 3, 3, 0, 0], [0, 2, 4, 6, 9], words)
+    >>> gruber(documents, 2, random_state=0).components.round(1)
+    array([[0.6, 0. , 0. , 0.4],
+           [0. , 0.5, 0.5, 0. ]])
     """
-    chosen = documents.some(SAMPLE, True if weights is None else weights > 0)
-    some, weighing = documents.select(chosen), None if weights is None else weights[chosen]
-    proportions = np.repeat(topics.prior[None] / topics.prior.sum(), len(some), axis=0)
-    sweeps = FIRST_SWEEPS  # documents first: while they have the corpus' topics, all keep theirs
-    for _ in range(SETTLING):
-        counted = expected_counts(some, topics, weighing, sweeps=sweeps, proportions=proportions)
-        done = abs(counted.rate() - topics.switch) < SETTLED
-        topics = topics._replace(switch=counted.rate())
-        if done:
+    record = Record(callback)
+    k = n_components
+    term_counts(documents, k)  # for its complaints
+    weights = checked_weights(documents, weights)
+    frequency = np.bincount(documents.symbols, minlength=documents.n_symbols) + SMOOTHING
+    noise = generator(random_state).exponential(size=(len(frequency), k))
+    chain = sticky_chain(frequency[:, None] * noise, np.full(k, 1 / k), START_SWITCH)
+    proportions = np.full((len(documents), k), 1 / k)
+    converged = False
+    for n_iter in range(1, max_iter + 1):
+        counted = expected_counts(documents, chain, weights, sweeps=1, proportions=proportions)
+        gain = record.gain(counted.objective)
+        converged = gain < tol
+        if gain < 0:  # priors, which the objective leaves out, have the last word
             break
-        sweeps = 1
-    return topics.switch
+        chain = counted.maximized(smoothing)
+        record(n_iter, counted.objective)
+        if converged:
+            break
+    return topic_fit(
+        chain.emission.T,
+        chain.prior,
+        documents.vocabulary,
+        prior=chain.prior,
+        transitions=sticky_transitions(prevalence_of(chain), chain.switch),
+        switch=chain.switch,
+        name="HTMM (Gruber)",
+        converged=converged,
+        history=tuple(record.history),
+        seconds=record.seconds,
+        passes=tuple(record.history),
+    )

@@ -1,89 +1,75 @@
-"""What a learner of topics returns, and what all of them do at their beginning and their end."""
+"""What a learner of topics returns, its file, and what all do at their beginning and end."""
 
 from __future__ import annotations
 
+import os
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 
+from cohmm import storage
+from cohmm._validation import is_whole
 from cohmm.data.documents import Documents
+from cohmm.evidence.cooccurrence import Cooccurrence, checked_lag
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Progress
-from cohmm.learn.options import is_whole
 from cohmm.learn.run import warn
+from cohmm.model.topic_model import TopicLabels, TopicModel
 
-SUMS_TO_ONE = 1e-8
-PRIOR_BY_TOPIC = 0.1
+PRIOR_PER_TOPIC = 0.1  # pseudo-counts
+
+KIND = "topic model"  # of a file
+COUNTS = "counts."  # before the names of their arrays
+ARRAYS = ("components", "prevalence", "prior", "transitions")
+HISTORIES = ("history", "passes")
 
 
-@dataclass(frozen=True, eq=False)
-class TopicFit:
-    """Topics, and how they were learned: the same for every rival.
+@dataclass(frozen=True, eq=False, repr=False)
+class TopicFit(TopicModel):
+    """Topics, and how they were learned: the same for every learner.
 
     Parameters
     ----------
-    components : array, (K, V)
-        P(word | topic); topics ordered by prevalence, the most frequent first.
-    prevalence : array, (K,)
-        The share of the corpus that is of each topic.
-    prior : array, (K,)
-        Dirichlet pseudo-counts of a document's topic proportions: the model's own, or where it
-        has none `default_prior`.
-    vocabulary : tuple
-        The word of every column.
     name : str
         Which learner it was.
     converged : bool or None
         Whether the stop rule was met before the iterations ran out; None: there is no such rule,
         as for a sampler.
     history : tuple of Progress
-        Every iteration, as far as the learner says.
+        Every iteration, as far as the learner says; of `cohmm.learn.htmm`, the passes over pairs.
     seconds : float
         Wall time.
+    passes : tuple of Progress
+        The passes over the documents; the objective is minus the log-likelihood per word.
+    starts : tuple of float
+        The objective of each start after a few passes over the pairs, the best of which was
+        learned from; the last objective where there was one start.
+    counts : Cooccurrence or None
+        The pairs that the topics were learned from, where they were.
+
+    The others are those of `cohmm.model.topic_model.TopicModel`.
 
     >>> TopicFit([[.5, .5], [0, 1]], [.6, .4], [1., 1.], ("oil", "gold"), name="by hand")
     TopicFit(by hand: 2 topics, 2 words)
     """
 
-    components: Floats
-    prevalence: Floats
-    prior: Floats
-    vocabulary: tuple[Any, ...]
     name: str
     converged: bool | None = None
-    history: tuple[Progress, ...] = field(default=(), repr=False)
+    history: tuple[Progress, ...] = ()
     seconds: float = 0.0
-
-    def __post_init__(self) -> None:
-        for which in ("components", "prevalence", "prior"):
-            array = np.ascontiguousarray(getattr(self, which), np.float64)
-            if not np.isfinite(array).all() or (array < 0).any():
-                raise ValueError(f"{which} must be finite and at least 0")
-            array.setflags(write=False)
-            object.__setattr__(self, which, array)
-        if self.components.ndim != 2:
-            raise ValueError(
-                f"components must be an array (K, V), not of shape {self.components.shape}"
-            )
-        k, v = self.components.shape
-        for which, array in (("prevalence", self.prevalence), ("prior", self.prior)):
-            if array.shape != (k,):
-                raise ValueError(f"{which} has the shape {array.shape}, but there are {k} topics")
-        if len(self.vocabulary) != v:
-            raise ValueError(f"there are {len(self.vocabulary)} words for {v} columns")
-        for which, sums in (
-            ("every row of components", self.components.sum(axis=1)),
-            ("prevalence", self.prevalence.sum()),
-        ):
-            if np.abs(sums - 1).max() > SUMS_TO_ONE:
-                raise ValueError(f"{which} must sum to one")
+    passes: tuple[Progress, ...] = field(default=(), kw_only=True)
+    starts: tuple[float, ...] = field(default=(), kw_only=True)
+    counts: Cooccurrence | None = field(default=None, kw_only=True)
 
     @property
-    def n_components(self) -> int:
-        """K, the number of topics."""
-        return len(self.components)
+    def n_iter(self) -> int:
+        """Passes over the pairs."""
+        return self.history[-1].n_iter if self.history else 0
 
     def __repr__(self) -> str:
         k, v = self.components.shape
@@ -96,7 +82,7 @@ def default_prior(prevalence: Floats) -> Floats:
     >>> default_prior(np.array([.75, .25]))
     array([0.75, 0.25])
     """
-    return np.asarray(max(1.0, PRIOR_BY_TOPIC * len(prevalence)) * prevalence)
+    return np.asarray(max(1.0, PRIOR_PER_TOPIC * len(prevalence)) * prevalence)
 
 
 def topic_fit(
@@ -105,15 +91,24 @@ def topic_fit(
     vocabulary: tuple[Any, ...],
     *,
     prior: Floats | None = None,
+    transitions: Floats | None = None,
+    labels: TopicLabels = (),
     **how: Any,
 ) -> TopicFit:
     """A `TopicFit` with its topics in order, and sums that are one to rounding."""
     prevalence = prevalence / prevalence.sum()
-    components = components / components.sum(axis=1, keepdims=True)
-    if prior is None:
-        prior = default_prior(prevalence)
     order = np.argsort(-prevalence, kind="stable")
-    return TopicFit(components[order], prevalence[order], prior[order], vocabulary, **how)
+    components = components[order]
+    if transitions is not None:
+        how["transitions"] = transitions[np.ix_(order, order)]
+    return TopicFit(
+        components / components.sum(axis=1, keepdims=True),
+        prevalence[order],
+        (default_prior(prevalence) if prior is None else prior)[order],
+        vocabulary,
+        labels=tuple(labels[k] for k in order) if labels else (),
+        **how,
+    )
 
 
 def smoothed(components: Floats, n_words: Floats, smoothing: float) -> Floats:
@@ -141,3 +136,98 @@ def term_counts(documents: Documents, n_components: int) -> Any:
             f"vocabulary, not {n_components!r}"
         )
     return counts
+
+
+def optional_package(learner: str, module: str, extra: str) -> Any:
+    """A module of a package that is installed with one of our extras."""
+    try:
+        with warnings.catch_warnings():  # of what these packages would also like to have
+            warnings.simplefilter("ignore")
+            return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"{learner} needs the package {package}: pip install 'cohmm[{extra}]'"
+        ) from None
+
+
+# -- files -----------------------------------------------------------------------------------
+
+
+def save_fit(path: str | os.PathLike[str], fit: TopicFit, parameters: dict[str, Any]) -> None:
+    """Write topics, the parameters that they were learned with, and their pairs if there are."""
+    counts = fit.counts
+    header = {
+        "vocabulary": fit.vocabulary,
+        "name": fit.name,
+        "converged": fit.converged,
+        "seconds": fit.seconds,
+        "switch": float(fit.switch),
+        "starts": [float(start) for start in fit.starts],
+        "labels": fit.labels,
+        "parameters": {name: _plain(name, value) for name, value in parameters.items()},
+        "counts": None if counts is None else list(counts.lags),
+    }
+    arrays = {name: getattr(fit, name) for name in ARRAYS}
+    for name in HISTORIES:
+        arrays[name] = np.array(getattr(fit, name), np.float64).reshape(-1, len(Progress._fields))
+    if counts is not None:
+        arrays |= {f"{COUNTS}{name}": array for name, array in counts.arrays().items()}
+    storage.save(path, KIND, header, arrays)
+
+
+def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[TopicFit, dict[str, Any]]:
+    """The topics and parameters that `save_fit` wrote, with no other than the ``known`` ones."""
+    header, arrays = storage.load(path, KIND)
+
+    def build() -> tuple[TopicFit, dict[str, Any]]:
+        vocabulary, counts = tuple(header["vocabulary"]), None
+        if header.get("counts") is not None:
+            own = {n.removeprefix(COUNTS): a for n, a in arrays.items() if n.startswith(COUNTS)}
+            counts = Cooccurrence.from_arrays(header["counts"], own, vocabulary)
+        content: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
+        for name in HISTORIES:
+            rows = arrays[name].tolist()
+            content[name] = tuple(Progress(int(row[0]), *row[1:]) for row in rows)
+        fit = TopicFit(
+            **content,
+            vocabulary=vocabulary,
+            name=str(header["name"]),
+            converged=bool(header["converged"]),
+            seconds=float(header["seconds"]),
+            switch=float(header["switch"]),
+            starts=tuple(map(float, header["starts"])),
+            labels=tuple(header.get("labels", ())),  # files of earlier versions have none
+            counts=counts,
+        )
+        parameters = dict(header["parameters"])
+        lags = parameters.get("lags", 1)
+        if isinstance(lags, dict):
+            lags = parameters["lags"] = {int(lag): share for lag, share in lags.items()}
+        for lag in lags if isinstance(lags, (list, dict)) else [lags] if lags != "auto" else []:
+            checked_lag(lag)
+        for name in parameters.keys() - set(known):
+            raise ValueError(f"there is no parameter {name!r}")
+        return fit, parameters
+
+    return cast(tuple[TopicFit, dict[str, Any]], storage.reading(path, build))
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A parameter as JSON can hold it."""
+    if callable(value):
+        raise ValueError(
+            f"{name}={value!r} is a function, which a file cannot hold: set_params({name}=None) "
+            "first, and give documents that are cut into words already"
+        )
+    if isinstance(value, np.random.RandomState):
+        return None  # it has been drawn from
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(name, item) for key, item in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(name, item) for item in value]
+    return value

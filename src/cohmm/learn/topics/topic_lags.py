@@ -3,7 +3,7 @@
 Words near one another mostly share their topic.  Far ones do so where documents stay with theirs,
 as forum posts do; in a speech that moves on they share little.  The corpus says which it is.  With
 U the main directions of the near pairs in one half of the documents, whitened as in
-`cohmm.learn.topics.clusters`, and Omega the pair law of the other half,
+`cohmm.learn.topics.topic_start`, and Omega the pair law of the other half,
 
     signal(lag) = mean of diag(U' D^-1/2 Omega_lag D^-1/2 U), without the trivial direction
 
@@ -26,19 +26,19 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import as_lags, count_documents
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats
-from cohmm.learn.topics.clusters import both_ways, frequent_words, main_directions, whitened
+from cohmm.learn.topics.topic_start import both_ways, frequent_words, main_directions, whitened
 from cohmm.model.sampling import generator
 
 TopicLags = Literal["auto"] | int | Iterable[int] | Mapping[int, float]
 
 NEAR = (1, 2, 3, 4, 5)
 FAR = (8, 16, 32, 64)
-LEAST_PAIRS = 0.1  # of a far lag, beside the shortest: it is for the documents, not for a few
+MIN_PAIRS = 0.1  # of a far lag, beside the shortest: it is for the documents, not for a few
 SAMPLE = 200_000  # words that signals are measured on
-DIRECTIONS = 10
-POWER = 4
-NOISE = 3.0  # standard deviations
-LEAST_WEIGHT = 0.1
+N_DIRECTIONS = 10
+SIGNAL_POWER = 4
+NOISE_LEVEL = 3.0  # standard deviations
+MIN_SHARE = 0.1  # of a near lag's weight: below it, a far lag is left out
 
 
 def auto_lags(documents: Documents | Partitioned) -> dict[int, float]:
@@ -54,12 +54,12 @@ def auto_lags(documents: Documents | Partitioned) -> dict[int, float]:
     weights = dict.fromkeys(NEAR, 1.0)
     lengths = np.asarray(documents.lengths)
     n_pairs = {lag: int(np.maximum(lengths - lag, 0).sum()) for lag in (*NEAR, *FAR)}
-    far = [lag for lag in FAR if n_pairs[lag] >= LEAST_PAIRS * n_pairs[1] > 0]
+    far = [lag for lag in FAR if n_pairs[lag] >= MIN_PAIRS * n_pairs[1] > 0]
     signals = _signals(documents, far) if far else {}
     beside = float(np.mean([signals.get(lag, 0.0) for lag in NEAR[1:]]))
     for lag in far:
-        share = min(1.0, signals[lag] / beside) ** POWER if beside > 0 else 0.0
-        if share >= LEAST_WEIGHT:
+        share = min(1.0, signals[lag] / beside) ** SIGNAL_POWER if beside > 0 else 0.0
+        if share >= MIN_SHARE:
             weights[lag] = share * n_pairs[lag] / n_pairs[1]
     return weights
 
@@ -91,9 +91,7 @@ def _signals(documents: Documents | Partitioned, far: list[int]) -> dict[int, fl
     if not all((half.lengths > max(far)).any() for half in halves):
         return dict.fromkeys((*NEAR, *far), 0.0)
     counts = [count_documents(half, (*NEAR, *far)) for half in halves]
-    # Estimators come here before a learner does: several threads of BLAS would wait for one another
-    # longer than they work, and add up in another order.
-    with blas_threads(1):
+    with blas_threads(1):  # a report asks for lags outside of a learner
         first, second = (_shown(one, by) for one, by in (counts, counts[::-1]))
     return {lag: (first[lag] + second[lag]) / 2 for lag in first}
 
@@ -106,9 +104,9 @@ def _shown(counts: Cooccurrence, by: Cooccurrence) -> dict[int, float]:
     for lag in counts.lags:
         occurs &= np.asarray(counts[lag].sum(axis=0) + counts[lag].sum(axis=1)).ravel()[words] > 0
     words = words[occurs]
-    if len(words) <= DIRECTIONS:
+    if len(words) <= N_DIRECTIONS:
         return dict.fromkeys(counts.lags, 0.0)
-    _, directions = main_directions(both_ways(omega, words), DIRECTIONS)
+    _, directions = main_directions(both_ways(omega, words), N_DIRECTIONS)
     return {lag: _signal(both_ways(counts[lag], words), directions) for lag in counts.lags}
 
 
@@ -120,4 +118,4 @@ def _signal(both: Any, directions: Floats) -> float:
     values = np.einsum("ij,ij->j", directions, whitened(both) @ directions)
     n = directions.shape[1] - 1
     signal = float((values.sum() - 1) / n)
-    return signal if signal > NOISE / np.sqrt(n * n_pairs) else 0.0
+    return signal if signal > NOISE_LEVEL / np.sqrt(n * n_pairs) else 0.0

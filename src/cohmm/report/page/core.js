@@ -7,7 +7,7 @@ const K = data.topics.length;
 const $ = (id) => document.getElementById(id);
 const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
-const TELLING = 0.5;        // the relevance by which words tell topics apart: cohmm.topics.word_order has it too
+const TELLING = 0.5;        // the relevance by which words tell topics apart: cohmm.topics.top_words has it too
 const state = {
   topic: null,          // the chosen one, everywhere
   text: 0,              // the document shown, a place in data.texts

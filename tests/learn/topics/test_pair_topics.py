@@ -12,8 +12,8 @@ from cohmm import HTMM, Documents
 from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic_topics import sample_documents
 from cohmm.learn.run import EvidenceWarning
-from cohmm.learn.topics.k_means import k_means
-from cohmm.learn.topics.seed_words import HOLD, Seeds, checked_seeds, seed_pairs
+from cohmm.learn.topics.pair_topics import SEED_PAIRS, Seeds, checked_seeds, seed_pairs
+from cohmm.learn.topics.topic_start import k_means
 
 WORDS = ("corn", "gold", "oil", "ore", "wheat")
 GIVEN = {"weather": ["rain", "snow"], "kitchen": ["oven", "flour"]}
@@ -66,9 +66,9 @@ def test_extra_pairs_are_among_the_words_of_a_topic_alone() -> None:
     extra = seed_pairs(Seeds(("a", None), (np.array([0, 2]), np.array([3]))), frequency)
     assert sparse.issparse(extra)
     dense = extra.toarray()
-    np.testing.assert_allclose(dense.sum(), HOLD * 0.8)
-    np.testing.assert_allclose(dense[3, 3], HOLD * 0.4)
-    np.testing.assert_allclose(dense[0], HOLD * 0.4 * 0.25 * np.array([0.25, 0, 0.75, 0]))
+    np.testing.assert_allclose(dense.sum(), SEED_PAIRS * 0.8)
+    np.testing.assert_allclose(dense[3, 3], SEED_PAIRS * 0.4)
+    np.testing.assert_allclose(dense[0], SEED_PAIRS * 0.4 * 0.25 * np.array([0.25, 0, 0.75, 0]))
     assert (dense[1] == 0).all()
     assert (dense == dense.T).all()
 
@@ -76,8 +76,8 @@ def test_extra_pairs_are_among_the_words_of_a_topic_alone() -> None:
 def test_labels_go_with_their_words() -> None:
     seeds = checked_seeds({"metal": ["ore", "gold", "ore"]}, WORDS, 3)
     assert seeds.words[0].tolist() == [3, 1]
-    assert seeds.all_labels(3) == ("metal", None, None)
-    assert checked_seeds([["oil"]], WORDS, 3).all_labels(3) == ()
+    assert seeds.labels == ("metal",)
+    assert checked_seeds([["oil"]], WORDS, 3).labels == ()
     assert checked_seeds(None, WORDS, 3) == Seeds((), ())
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from cohmm.topics.coloured_runs import PALETTE, coloured, colours_of, runs_of
+from cohmm.topics.rich_text import PALETTE, coloured, colours_of, runs_of
 
 WORDS = ["china", "daily", "vermin", "eat", "[red]pct"]
 TOPICS = [4, 4, 2, 4, 4]

@@ -1,7 +1,7 @@
 """Topics learned on from new documents.
 
 Where the documents before are at hand, `with_new_documents` joins them with the new ones, and
-`cohmm.learn.htmm` goes on from where the topics stood.  Where only their pairs are kept,
+goes on from where the topics stood.  Where only their pairs are kept,
 `grown_htmm` has two steps:
 
     1. pairs of words before and now are summed, and topics learned from them, from where they stood
@@ -25,24 +25,28 @@ from cohmm.data.documents import Documents, in_common_words, joined
 from cohmm.data.vocabulary import codes_in
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_documents
+from cohmm.kernels.documents import DocumentChain
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Callback
 from cohmm.learn.run import Record
-from cohmm.learn.topics.chain_choice import with_chain_that_suits
 from cohmm.learn.topics.htmm import htmm
-from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.sticky_em import (
     SMOOTHING,
     Counted,
-    Topics,
     checked_weights,
     corpus_transitions,
     expected_counts,
+    sticky_chain,
+    tempered_switch,
 )
+from cohmm.learn.topics.switch_rate import fit_switch_rate
+from cohmm.learn.topics.topic_fit import TopicFit, topic_fit
 from cohmm.model.hmm import HMM
 from cohmm.model.matching import match_rows
 from cohmm.model.more_symbols import with_symbols
+
+COUNT_FLOOR = 1e-300  # so that nothing is divided by 0
 
 
 class Past(NamedTuple):
@@ -60,7 +64,7 @@ class Past(NamedTuple):
         return float(self.moves.sum())
 
     @classmethod
-    def of(cls, fit: HTMMFit, counts: Cooccurrence, vocabulary: tuple[Any, ...]) -> Past:
+    def of(cls, fit: TopicFit, counts: Cooccurrence, vocabulary: tuple[Any, ...]) -> Past:
         """What ``fit`` was made of, whose words are among ``vocabulary``."""
         n_words = float(counts.symbol_counts.sum())
         each = n_words * fit.prevalence + SMOOTHING * len(fit.vocabulary)
@@ -84,32 +88,22 @@ class Past(NamedTuple):
         )
 
 
-class Joined(NamedTuple):
-    """All documents, and what `cohmm.learn.htmm` needs to go on with them."""
-
-    documents: Documents
-    counts: Cooccurrence
-    weights: Floats | None
-    """One per document, or None where all weigh the same."""
-    start: HMM
-
-
 def with_new_documents(
-    fit: HTMMFit,
+    fit: TopicFit,
     documents: Documents,
-    counts: Cooccurrence,
     new: Documents,
     *,
     decay: float = 1.0,
     weights: tuple[Any, Any] = (None, None),
-) -> Joined:
-    """Documents that ``fit`` was learned from, joined with new ones.
+    **options: Any,
+) -> tuple[TopicFit, Documents, Floats | None]:
+    """Topics of the documents that ``fit`` was learned from, and of new ones.
 
     Parameters
     ----------
-    fit : HTMMFit
-        The topics so far.
-    documents, counts : Documents, Cooccurrence
+    fit : TopicFit
+        The topics so far, with their counts of pairs.
+    documents : Documents
         What they were learned from.
     new : Documents
         What has come since; new words join the vocabulary.
@@ -117,114 +111,128 @@ def with_new_documents(
         What came before weighs so many times what it did.
     weights : two arrays, or None each
         Of the documents before, and of the new ones.
+    **options
+        Others of `cohmm.learn.htmm`.
+
+    Returns
+    -------
+    The topics, all documents, and their weights, or None where all weigh the same.
     """
     documents, new = in_common_words(documents, new)
     before, now = weights
     together = None
     if decay < 1 or before is not None or now is not None:
         together = np.concatenate([decay * _weights(documents, before), _weights(new, now)])
-    counts = counts.scaled(decay) + count_documents(new, counts.lags, now)
-    share = counts.symbol_counts / counts.symbol_counts.sum()
-    start = with_symbols(fit.as_hmm(), documents.vocabulary, documents.n_symbols, share)
-    return Joined(joined(documents, new), counts, together, start)
+    counts = _summed(fit, new, decay, now)
+    everything, start = joined(documents, new), _start(fit, documents, counts)
+    k = fit.n_components
+    learned = htmm(everything, k, weights=together, start=start, counts=counts, **options)
+    return learned, everything, together
 
 
 def grown_htmm(
     documents: Documents,
-    before: HTMMFit,
-    counts: Cooccurrence,
+    before: TopicFit,
     *,
     decay: float = 1.0,
     refine: int = 1,
-    max_iter: int = 40,
-    tol: float = 1e-3,
     weights: Any = None,
-    random_state: int | None = None,
     callback: Callback | None = None,
-) -> tuple[HTMMFit, Cooccurrence]:
-    """Topics of the documents behind ``counts`` and of new ones, and the pairs of all.
+    **options: Any,
+) -> TopicFit:
+    """Topics of documents of which the counts are left, and of new ones.
 
     Parameters
     ----------
     documents : Documents
         The new ones; their new words join those of ``before``.
-    before : HTMMFit
-        The topics so far.
-    counts : Cooccurrence
-        The pairs that they were learned from.
+    before : TopicFit
+        The topics so far, with their counts of pairs.
     decay : float
         What came before weighs so many times what it did.
-    refine, max_iter, tol, weights, random_state, callback
+    refine, weights, callback, **options
         As for `cohmm.learn.htmm`; ``weights`` are those of the new documents.
 
     >>> from cohmm.datasets.synthetic_topics import sample_htmm
     >>> documents = sample_htmm(200, n_components=3, n_words=60, random_state=0).documents
     >>> first, second = (documents.select(np.arange(a, a + 100)) for a in (0, 100))
-    >>> counts = count_documents(first, range(1, 6))
-    >>> fit, both = grown_htmm(second, htmm(first, 3, random_state=0), counts)
-    >>> both == count_documents(documents, range(1, 6))
+    >>> fit = grown_htmm(second, htmm(first, 3, lags=range(1, 6), random_state=0))
+    >>> fit.counts == count_documents(documents, range(1, 6))
     True
     """
     record = Record(callback)
-    counts = counts.scaled(decay)
     no_documents = Documents(np.empty(0, np.int32), np.zeros(1, np.int64), before.vocabulary)
     _, documents = in_common_words(no_documents, documents)
-    past = Past.of(before, counts, documents.vocabulary)
-    both = counts + count_documents(documents, counts.lags, weights)
-    share = both.symbol_counts / both.symbol_counts.sum()
-    start = with_symbols(before.as_hmm(), documents.vocabulary, documents.n_symbols, share)
-    # 1
+    past = Past.of(before, _counts(before).scaled(decay), documents.vocabulary)
+    counts = _summed(before, documents, decay, weights)
+    start = _start(before, documents, counts)
+    # 1. pairs
     fit = htmm(
         documents,
         before.n_components,
         refine=0,
-        max_iter=max_iter,
-        tol=tol,
-        n_init=1,
         weights=weights,
-        random_state=random_state,
         start=start,
-        counts=both,
+        counts=counts,
         callback=callback,
+        **options,
     )
     past = past.ordered(match_rows(start.emissionprob, fit.components))
     weighing = checked_weights(documents, weights)
     followed = float(_weights(documents, weights) @ np.maximum(documents.lengths - 1, 0))
 
-    def rate(topics: Topics) -> float:
-        switches = followed * with_chain_that_suits(topics, documents, weighing).switch
-        return (past.switches + switches) / max(past.transitions + followed, 1e-300)
+    def switch_rate(chain: DocumentChain) -> float:
+        switches = followed * fit_switch_rate(chain, documents, weighing).switch
+        return (past.switches + switches) / max(past.transitions + followed, COUNT_FLOOR)
 
     with blas_threads(1):
-        topics = Topics.of(fit.components.T, fit.prevalence, fit.switch, fit.prior)
-        topics = topics._replace(switch=rate(topics))
-        # 2
+        chain = sticky_chain(fit.components.T, fit.prior, fit.switch)
+        chain = chain._replace(switch=switch_rate(chain))
+        # 2. passes over the new documents
         for n_pass in range(refine):
-            counted = expected_counts(documents, topics.restless(), weighing)
-            learned = past.and_then(counted).topics(SMOOTHING, fit.prior.sum())
-            topics = learned._replace(switch=topics.switch)
+            counted = expected_counts(documents, tempered_switch(chain), weighing)
+            learned = past.and_then(counted).maximized(SMOOTHING, fit.prior.sum())
+            chain = learned._replace(switch=chain.switch)
             record(n_pass + 1, counted.objective)
         if not refine:
-            return replace(fit, switch=topics.switch, seconds=record.seconds), both
-        topics = topics._replace(switch=rate(topics))
+            return replace(fit, switch=chain.switch, seconds=record.seconds)
+        chain = chain._replace(switch=switch_rate(chain))
         here = counted.words.sum(axis=0)
-        rows = followed * here / max(here.sum(), 1e-300)
-        moves = past.moves + rows[:, None] * corpus_transitions(documents, topics, weighing)
-    transitions = moves / np.maximum(moves.sum(axis=1, keepdims=True), 1e-300)
-    return (
-        HTMMFit.of(
-            topics,
-            transitions,
-            documents.vocabulary,
-            name=fit.name,
-            converged=fit.converged,
-            history=fit.history,
-            seconds=record.seconds,
-            passes=tuple(record.history),
-            starts=fit.starts,
-        ),
-        both,
+        rows = followed * here / max(here.sum(), COUNT_FLOOR)
+        moves = past.moves + rows[:, None] * corpus_transitions(documents, chain, weighing)
+    return topic_fit(
+        chain.emission.T,
+        chain.prior,
+        documents.vocabulary,
+        prior=chain.prior,
+        transitions=moves / np.maximum(moves.sum(axis=1, keepdims=True), COUNT_FLOOR),
+        switch=chain.switch,
+        name=fit.name,
+        converged=fit.converged,
+        history=fit.history,
+        seconds=record.seconds,
+        passes=tuple(record.history),
+        starts=fit.starts,
+        counts=counts,
     )
+
+
+def _counts(fit: TopicFit) -> Cooccurrence:
+    if fit.counts is None:
+        raise ValueError(f"{fit!r} has no counts of pairs to go on from")
+    return fit.counts
+
+
+def _summed(fit: TopicFit, new: Documents, decay: float, weights: Any) -> Cooccurrence:
+    """The pairs of the documents so far, and of new ones."""
+    counts = _counts(fit).scaled(decay)
+    return counts + count_documents(new, counts.lags, weights)
+
+
+def _start(fit: TopicFit, documents: Documents, counts: Cooccurrence) -> HMM:
+    """The topics so far, with the words of all documents."""
+    share = counts.symbol_counts / counts.symbol_counts.sum()
+    return with_symbols(fit.as_hmm(), documents.vocabulary, documents.n_symbols, share)
 
 
 def _weights(documents: Documents, weights: Any) -> Floats:

@@ -6,33 +6,33 @@ import numpy as np
 import pytest
 
 from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
-from cohmm.learn.topics import chain_choice
-from cohmm.learn.topics.chain_choice import DRAWS, Unread, unread_by, with_chain_of
-from cohmm.learn.topics.sticky_em import SMOOTHING, Topics, expected_counts, floored
-from cohmm.topics.document_chains import Chains
+from cohmm.kernels.documents import DocumentChain
+from cohmm.learn.topics import switch_rate
+from cohmm.learn.topics.sticky_em import SMOOTHING, expected_counts, prevalence_of, sticky_chain
+from cohmm.learn.topics.switch_rate import PRIOR_DRAWS, HeldOut, best_chain, leave_out_topics
+from cohmm.model.topic_model import floored, predicted
 
 
 def sampled(n: int = 300, **options: float) -> TopicSample:
     return sample_htmm(n, n_components=5, n_words=80, random_state=1, **options)  # type: ignore[arg-type]
 
 
-def truth(sample: TopicSample) -> Topics:
-    return Topics.of(sample.components.T, np.full(5, 0.2), 0.5)
+def truth(sample: TopicSample) -> DocumentChain:
+    return sticky_chain(sample.components.T, np.full(5, 0.2), 0.5)
 
 
-def log_likelihood(sample: TopicSample, topics: Topics) -> float:
-    chains = Chains(topics.emission, topics.prior, topics.switch)
-    return float(chains.predict(sample.documents).sum())
+def log_likelihood(sample: TopicSample, topics: DocumentChain) -> float:
+    return float(predicted(sample.documents, topics).sum())
 
 
 def test_no_other_chain_predicts_better() -> None:
     sample = sampled(length=40)
     topics = truth(sample)
-    found = with_chain_of(topics, [Unread(sample.documents, None, topics.emission)])
+    found = best_chain(topics, [HeldOut(sample.documents, None, topics.emission)])
     best = log_likelihood(sample, found)
     for switch in (0.05, 0.1, 0.2, 0.3, 0.5, 0.8):
-        for draws in DRAWS:
-            other = topics._replace(switch=switch, prior=draws * topics.prevalence)
+        for draws in PRIOR_DRAWS:
+            other = topics._replace(switch=switch, prior=draws * prevalence_of(topics))
             assert log_likelihood(sample, other) < best + 1e-4 * abs(best)
 
 
@@ -40,14 +40,14 @@ def test_no_other_chain_predicts_better() -> None:
 def test_the_rate_of_switching_is_found(switch: float) -> None:
     sample = sampled(600, length=60, switch=switch)
     topics = truth(sample)
-    found = with_chain_of(topics, [Unread(sample.documents, None, topics.emission)])
+    found = best_chain(topics, [HeldOut(sample.documents, None, topics.emission)])
     assert found.switch == pytest.approx(switch, abs=0.08)
     np.testing.assert_array_equal(found.emission, topics.emission)
 
 
 def test_documents_that_differ_little_lean_on_the_prior() -> None:
     draws = [
-        with_chain_of(truth(s), [Unread(s.documents, None, truth(s).emission)]).prior.sum()
+        best_chain(truth(s), [HeldOut(s.documents, None, truth(s).emission)]).prior.sum()
         for s in (sampled(length=60, alpha=0.02), sampled(length=60, alpha=20.0))
     ]
     assert draws[0] <= 1 < 8 <= draws[1]
@@ -57,7 +57,7 @@ def test_topics_do_not_know_what_they_predict() -> None:
     sample = sampled(60, length=30)
     before = truth(sample)
     counted = expected_counts(sample.documents, before, None)
-    folds = unread_by(sample.documents, None, before, counted, SMOOTHING)
+    folds = leave_out_topics(sample.documents, None, before, counted, SMOOTHING)
     assert sum(len(fold.documents) for fold in folds) == 60
     assert len(folds) == 5
     own = expected_counts(folds[0].documents, before, None)
@@ -69,14 +69,14 @@ def test_topics_do_not_know_what_they_predict() -> None:
 
 
 def test_of_many_documents_some_are_predicted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chain_choice, "SMALL", 100)
+    monkeypatch.setattr(switch_rate, "SMALL_CORPUS", 100)
     sample = sampled(200, length=30)
     before = truth(sample)
     counted = expected_counts(sample.documents, before, None)
     weights = np.tile([1.0, 0.0], 100)
-    (some,) = unread_by(sample.documents, None, before, counted, SMOOTHING)
+    (some,) = leave_out_topics(sample.documents, None, before, counted, SMOOTHING)
     assert 0 < some.documents.n_words <= sample.documents.n_words / 5
-    (some,) = unread_by(sample.documents, weights, before, counted, SMOOTHING)
+    (some,) = leave_out_topics(sample.documents, weights, before, counted, SMOOTHING)
     assert (some.weights == 1).all()
 
 
@@ -85,7 +85,7 @@ def test_weights_are_repetitions() -> None:
     topics = truth(sample)
     weights = np.tile([2.0, 1.0], 50)
     repeated = sample.documents.select(np.repeat(np.arange(100), weights.astype(int)))
-    one = with_chain_of(topics, [Unread(sample.documents, weights, topics.emission)])
-    two = with_chain_of(topics, [Unread(repeated, None, topics.emission)])
+    one = best_chain(topics, [HeldOut(sample.documents, weights, topics.emission)])
+    two = best_chain(topics, [HeldOut(repeated, None, topics.emission)])
     assert one.switch == pytest.approx(two.switch, abs=1e-6)
     np.testing.assert_array_equal(one.prior, two.prior)

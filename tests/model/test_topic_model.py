@@ -1,8 +1,9 @@
-"""Chains of documents: against all paths enumerated, and against one another."""
+"""A topic model as a value; chains of documents: against all paths enumerated, and one another."""
 
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,8 @@ from hypothesis import strategies as st
 
 from cohmm import HMM, threads
 from cohmm.data.documents import Documents
-from cohmm.learn.topics.htmm_fit import HTMMFit
 from cohmm.learn.topics.topic_fit import TopicFit
-from cohmm.topics.document_chains import Chains, Segmented, segment
+from cohmm.model.topic_model import Segmented
 from tests.laws import close, rows_are_distributions
 from tests.topics.samples import documents_of
 
@@ -21,10 +21,10 @@ K, V = 3, 5
 CHAINS = ["full", "sticky", "independent"]
 
 
-def a_fit(seed: int = 0, k: int = K, v: int = V, switch: float = 0.3) -> HTMMFit:
+def a_fit(seed: int = 0, k: int = K, v: int = V, switch: float = 0.3) -> TopicFit:
     rng = np.random.default_rng(seed)
     prevalence = np.sort(rng.dirichlet(np.ones(k)))[::-1]
-    return HTMMFit(
+    return TopicFit(
         rng.dirichlet(np.full(v, 0.5), size=k),
         prevalence,
         2 * prevalence,
@@ -35,7 +35,7 @@ def a_fit(seed: int = 0, k: int = K, v: int = V, switch: float = 0.3) -> HTMMFit
     )
 
 
-def transitions(fit: HTMMFit, chain: str, p: np.ndarray) -> np.ndarray:
+def transitions(fit: TopicFit, chain: str, p: np.ndarray) -> np.ndarray:
     """The transition matrix of a document with proportions p."""
     switch = fit.switch if chain == "sticky" else 1.0
     return (1 - switch) * np.eye(len(p)) + switch * p
@@ -50,7 +50,7 @@ def all_paths(words: list[int], start: np.ndarray, a: np.ndarray, m: np.ndarray)
         yield path, probability
 
 
-def read_slowly(fit: HTMMFit, chain: str, words: list[int], strength: float, steps: int):
+def read_slowly(fit: TopicFit, chain: str, words: list[int], strength: float, steps: int):
     """EM over all paths: shares, log-likelihood, best path, posteriors."""
     m, k = fit.components, fit.n_components
     p = start = fit.prior / fit.prior.sum()
@@ -88,7 +88,7 @@ def read_slowly(fit: HTMMFit, chain: str, words: list[int], strength: float, ste
 @pytest.mark.parametrize("words", [[0], [1, 1], [0, 1, 2, 3, 4], [2, 2, 0, 4, 4, 4]])
 def test_readings_are_those_of_all_paths(chain: str, words: list[int]) -> None:
     fit = a_fit()
-    chains = Chains.of(fit, chain, strength=1.5)  # type: ignore[arg-type]
+    chains = fit.as_chain(chain, strength=1.5)  # type: ignore[arg-type]
     documents = documents_of([[3, 0], words, []], V)
     found = chains.infer(documents, decode=True, posteriors=True, sweeps=4, tol=0.0)
     shares, log_likelihood, (path, joint), posteriors = read_slowly(fit, chain, words, 1.5, 4)
@@ -104,7 +104,7 @@ def test_readings_are_those_of_all_paths(chain: str, words: list[int]) -> None:
 def test_a_document_without_words_has_the_prior(chain: str) -> None:
     fit = a_fit()
     documents = documents_of([[], [1, 2], []], V)
-    found = Chains.of(fit, chain).infer(documents, decode=True)  # type: ignore[arg-type]
+    found = fit.as_chain(chain).infer(documents, decode=True)  # type: ignore[arg-type]
     close(found.shares[0], fit.prior / fit.prior.sum())
     close(found.shares[2], fit.prior / fit.prior.sum())
     assert found.log_likelihoods[0] == 0
@@ -125,8 +125,8 @@ def test_a_full_chain_of_the_sticky_form_is_sticky(
     a = (1 - switch) * np.eye(K) + switch * p
     documents = documents_of(words, V)
     firm = TopicFit(fit.components, fit.prevalence, 1e12 * p, fit.vocabulary, name="firm")
-    full = Chains.of(firm, "full", transitions=a, strength=1e12)
-    sticky = Chains.of(firm, "sticky", switch=switch)
+    full = firm.as_chain("full", transitions=a, strength=1e12)
+    sticky = firm.as_chain("sticky", switch=switch)
     one, other = (c.infer(documents, decode=True, posteriors=True) for c in (full, sticky))
     for found, wanted in zip(one, other, strict=True):
         if found.dtype.kind == "f":
@@ -145,11 +145,11 @@ def test_a_sticky_chain_that_always_switches_is_a_bag_of_words(
 ) -> None:
     fit = a_fit(seed)
     documents = documents_of(words, V)
-    sticky = Chains.of(fit, "sticky", switch=1.0).infer(documents)
-    found = Chains.of(fit, "independent").infer(documents, sweeps=200, tol=0.0)
+    sticky = fit.as_chain("sticky", switch=1.0).infer(documents)
+    found = fit.as_chain("independent").infer(documents, sweeps=200, tol=0.0)
     # The order of words does not matter, and p is a fixed point of the bag's own EM.
     turned = documents_of([text[::-1] for text in words], V)
-    close(Chains.of(fit, "independent").infer(turned).shares, sticky.shares, 1e-7)
+    close(fit.as_chain("independent").infer(turned).shares, sticky.shares, 1e-7)
     for d, text in enumerate(words):
         counts = np.bincount(text, minlength=V)
         p = fit.prior / fit.prior.sum()
@@ -169,7 +169,7 @@ def test_a_sticky_chain_that_always_switches_is_a_bag_of_words(
 def test_more_sweeps_never_lower_the_posterior_density(chain: str) -> None:
     """EM's law, with a prior of next to nothing: the likelihood never falls."""
     fit = a_fit(3, k=4, v=6)
-    weak = HTMMFit(
+    weak = TopicFit(
         fit.components,
         fit.prevalence,
         1e-9 * fit.prior,
@@ -179,7 +179,7 @@ def test_more_sweeps_never_lower_the_posterior_density(chain: str) -> None:
         switch=fit.switch,
     )
     documents = documents_of(np.random.default_rng(0).integers(0, 6, size=(5, 30)).tolist(), 6)
-    chains = Chains.of(weak, chain, **({"strength": 1e-9} if chain == "full" else {}))  # type: ignore[arg-type]
+    chains = weak.as_chain(chain, **({"strength": 1e-9} if chain == "full" else {}))  # type: ignore[arg-type]
     logs = [chains.infer(documents, sweeps=n, tol=0.0).log_likelihoods for n in range(12)]
     assert (np.diff(logs, axis=0) >= -1e-9).all()
     assert (logs[-1] > logs[0] + 0.1).any()
@@ -192,7 +192,7 @@ def test_any_number_of_threads_gives_the_same() -> None:
         rng.integers(0, 50, 60_000), np.arange(0, 60_001, 60), tuple(f"w{i}" for i in range(50))
     )
     for chain in CHAINS:
-        chains = Chains.of(fit, chain)  # type: ignore[arg-type]
+        chains = fit.as_chain(chain)  # type: ignore[arg-type]
         found = []
         for n in (1, 2):
             with threads(n):
@@ -205,7 +205,7 @@ def test_any_number_of_threads_gives_the_same() -> None:
 def test_relabelled_topics_read_the_same(chain: str) -> None:
     fit = a_fit(2)
     order = np.array([2, 0, 1])
-    other = HTMMFit(
+    other = TopicFit(
         fit.components[order],
         fit.prevalence[order],
         fit.prior[order],
@@ -215,7 +215,7 @@ def test_relabelled_topics_read_the_same(chain: str) -> None:
         switch=fit.switch,
     )
     documents = documents_of([[0, 1, 2, 2, 4], [3, 3, 1]], V)
-    one, two = (Chains.of(f, chain).infer(documents) for f in (fit, other))  # type: ignore[arg-type]
+    one, two = (f.as_chain(chain).infer(documents) for f in (fit, other))  # type: ignore[arg-type]
     close(one.shares[:, order], two.shares)
     close(one.log_likelihoods, two.log_likelihoods)
 
@@ -229,7 +229,7 @@ def test_long_documents_and_impossible_words_do_not_underflow() -> None:
         ("full", {"transitions": np.eye(2)}),
         ("independent", {}),
     ):
-        chains = Chains.of(fit, chain, **how)  # type: ignore[arg-type]
+        chains = fit.as_chain(chain, **how)  # type: ignore[arg-type]
         found = chains.infer(documents, decode=True)
         rows_are_distributions(found.shares)
         assert np.isfinite(found.log_likelihoods).all()
@@ -244,14 +244,14 @@ def test_segments() -> None:
         [[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]], [0.5, 0.5], [1, 1], tuple("abcd"), name="x"
     )
     documents = Documents([0, 1, 0, 2, 3, 3], [0, 0, 6], tuple("abcd"))
-    empty, found = segment(Chains.of(fit, switch=0.2), documents, posteriors=True)
+    empty, found = fit.as_chain("sticky", switch=0.2).segment(documents, posteriors=True)
     assert (len(empty), empty.runs, empty.words) == (0, [], [])
     assert found.words == list("abacdd")
     assert found.runs == [(0, 2, 0), (3, 5, 1)]
     assert (found.probabilities > 0.99).all()
     assert found.posteriors is not None
     rows_are_distributions(found.posteriors)
-    assert segment(Chains.of(fit, switch=0.2), documents)[1].posteriors is None
+    assert fit.as_chain("sticky", switch=0.2).segment(documents)[1].posteriors is None
 
 
 def test_runs_cover_the_document() -> None:
@@ -265,19 +265,52 @@ def test_what_cannot_be() -> None:
     fit = a_fit()
     plain = TopicFit(fit.components, fit.prevalence, fit.prior, fit.vocabulary, name="LDA")
     with pytest.raises(ValueError, match="no rate of switching: give switch"):
-        Chains.of(plain, "sticky")
+        plain.as_chain("sticky")
     with pytest.raises(ValueError, match="no transitions: give them"):
-        Chains.of(plain, "full")
+        plain.as_chain("full")
     with pytest.raises(ValueError, match="chain must be one of full, sticky, independent"):
-        Chains.of(fit, "loose")  # type: ignore[arg-type]
+        fit.as_chain("loose")  # type: ignore[arg-type]
     for switch in (0, -0.5, 1.5, float("nan")):
         with pytest.raises(ValueError, match="switch must be a probability above 0"):
-            Chains.of(fit, "sticky", switch=switch)
+            fit.as_chain("sticky", switch=switch)
     with pytest.raises(ValueError, match="strength must be finite and above 0, not -1"):
-        Chains.of(fit, "full", strength=-1)
+        fit.as_chain("full", strength=-1)
     with pytest.raises(ValueError, match=r"shape \(2, 2\), not \(3, 3\)"):
-        Chains.of(fit, "full", transitions=np.eye(2))
+        fit.as_chain("full", transitions=np.eye(2))
     with pytest.raises(ValueError, match="every row must sum to one"):
-        Chains.of(fit, "full", transitions=np.ones((3, 3)))
+        fit.as_chain("full", transitions=np.ones((3, 3)))
     with pytest.raises(ValueError, match="vocabulary of 7 words, the topics one of 5"):
-        Chains.of(fit).infer(documents_of([[0]], 7))
+        fit.infer(documents_of([[0]], 7))
+
+
+def fit(transitions: Any, switch: float = 0.5) -> TopicFit:
+    return TopicFit([[1.0, 0.0], [0.5, 0.5]], [0.6, 0.4], [1, 1], ("a", "b"), "x",
+                   transitions=transitions, switch=switch)  # fmt: skip
+
+
+def test_it_is_a_chain_of_topics() -> None:
+    found = fit([[0.9, 0.1], [0.2, 0.8]])
+    model = found.as_hmm()
+    np.testing.assert_array_equal(model.transmat, found.transitions)
+    np.testing.assert_array_equal(model.emissionprob, found.components)
+    np.testing.assert_array_equal(model.startprob, found.prevalence)
+    assert model.vocabulary == ("a", "b")
+    assert found.n_iter == 0
+    with pytest.raises(ValueError, match="read-only"):
+        found.transitions[0, 0] = 1
+
+
+@pytest.mark.parametrize(
+    ("transitions", "switch", "message"),
+    [
+        ([[1.0]], 0.5, r"shape \(1, 1\), not \(2, 2\)"),
+        ([[0.5, 0.4], [0, 1]], 0.5, "every row must sum to one"),
+        ([[1.5, -0.5], [0, 1]], 0.5, "at least 0"),
+        (np.eye(2), -1, "above 0 and up to 1, not -1"),
+        (np.eye(2), 0.0, "above 0 and up to 1, not 0"),
+        (np.eye(2), "often", "not 'often'"),
+    ],
+)
+def test_what_is_no_chain_is_refused(transitions: Any, switch: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fit(transitions, switch)

@@ -1,6 +1,8 @@
-"""Subjects and sections: the contrast of a topic between documents."""
+"""Subjects and sections: the contrast of topics; how long a topic lasts."""
 
 from __future__ import annotations
+
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm import HTMM
-from cohmm.topics.contrast import contrast
+from cohmm.topics.overview import contrast, count_runs
 
 
 def correlation(topics: list[np.ndarray], k: int) -> float:
@@ -93,3 +95,18 @@ def test_sections_are_told_from_subjects() -> None:
             assert 0.2 < row["contrast"] <= 1
     by_contrast = table.sort_values("contrast")["words"].tolist()
     assert {word.rstrip("0123456789") for word in by_contrast[:2]} == {"intro", "method"}
+
+
+@given(st.lists(st.lists(st.integers(0, 3), max_size=9), max_size=9))
+def test_runs_are_those_of_every_document(documents):
+    number, words = np.zeros(4), np.zeros(4)
+    for topics in documents:
+        for topic, run in groupby(topics):
+            number[topic] += 1
+            words[topic] += len(list(run))
+    flat = np.array([topic for topics in documents for topic in topics], np.int32)
+    found = count_runs(flat, np.cumsum([0, *map(len, documents)]), 4)
+    assert found.number.tolist() == number.tolist()
+    assert found.words.tolist() == words.tolist()
+    assert found.mean == words.sum() / max(number.sum(), 1)
+    assert np.array_equal(found.means, words / np.maximum(number, 1))

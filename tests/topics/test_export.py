@@ -11,7 +11,7 @@ from gensim.models import LdaModel
 from cohmm import HTMM, Documents, TextWarning, read_documents
 from cohmm.datasets.synthetic_topics import sample_htmm
 from cohmm.learn.topics.topic_fit import TopicFit
-from cohmm.topics.interchange import pyldavis_arrays
+from cohmm.topics.export import pyldavis_arrays
 from tests.laws import rows_are_distributions
 
 FIVE = ["topic_term_dists", "doc_topic_dists", "doc_lengths", "vocab", "term_frequency"]

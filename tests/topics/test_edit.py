@@ -10,25 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.learn.topics.htmm_fit import HTMMFit
-from cohmm.learn.topics.sticky_em import Topics, sticky_transitions
-from cohmm.learn.topics.topic_labels import LONGEST
-from cohmm.topics.document_chains import Chains
+from cohmm.learn.topics.sticky_em import sticky_transitions
+from cohmm.learn.topics.topic_fit import TopicFit, topic_fit
+from cohmm.model.topic_model import MAX_LABEL
+from cohmm.topics.edit import drop_topics, merge_topics, rename_topics, with_labels_of
 from cohmm.topics.perplexity import likelihood
-from cohmm.topics.steering import drop_topics, merge_topics, rename_topics, with_labels_of
 from tests.laws import close
+from tests.model.test_topic_model import CHAINS, V, a_fit, read_slowly
 from tests.topics.samples import documents_of
-from tests.topics.test_document_chains import CHAINS, V, a_fit, read_slowly
 
 WORDS = [0, 3, 3, 1, 4]
 
 
-def split(fit: HTMMFit, topic: int, weights: np.ndarray) -> HTMMFit:
+def split(fit: TopicFit, topic: int, weights: np.ndarray) -> TopicFit:
     """A topic as several that emit alike, at the end; the chain goes to them by their weights."""
     k, n = fit.n_components, len(weights)
     parts = [*np.delete(np.arange(k), topic), *[topic] * n]
     share = np.concatenate([np.ones(k - 1), weights])
-    return HTMMFit(
+    return TopicFit(
         fit.components[parts],
         fit.prevalence[parts] * share,
         fit.prior[parts] * share,
@@ -56,7 +55,7 @@ def test_parts_that_emit_alike_are_one_topic(
     close(merged.prior, whole.prior[order])
     close(merged.transitions, whole.transitions[np.ix_(order, order)])
     for chain in ("sticky", "independent"):
-        before, after = (Chains.of(fit, chain) for fit in (parts, merged))  # type: ignore[arg-type]
+        before, after = (fit.as_chain(chain) for fit in (parts, merged))  # type: ignore[arg-type]
         close(after.predict(documents), before.predict(documents))
         read, reread = (
             chains.infer(documents, posteriors=True, sweeps=5, tol=0.0)
@@ -74,7 +73,7 @@ def test_parts_that_emit_alike_are_one_topic(
         )
 
 
-def merged_by_hand(fit: HTMMFit, groups: list[list[int]]) -> HTMMFit:
+def merged_by_hand(fit: TopicFit, groups: list[list[int]]) -> TopicFit:
     pi, flow = fit.prevalence, fit.prevalence[:, None] * fit.transitions
     shares = [sum(pi[i] for i in group) for group in groups]
     rows = [
@@ -97,7 +96,7 @@ def merged_by_hand(fit: HTMMFit, groups: list[list[int]]) -> HTMMFit:
     )
 
 
-def dropped_by_hand(fit: HTMMFit, topic: int) -> HTMMFit:
+def dropped_by_hand(fit: TopicFit, topic: int) -> TopicFit:
     """Every way through the dropped topic, by its length."""
     kept = [k for k in range(fit.n_components) if k != topic]
     a, total = fit.transitions, fit.transitions[np.ix_(kept, kept)].copy()
@@ -122,7 +121,7 @@ def test_perplexities_are_those_of_all_paths(chain: str) -> None:
     ):
         for name in ("components", "prevalence", "prior", "transitions"):
             close(getattr(found, name), getattr(wanted, name))
-        chains = Chains.of(found, chain, strength=1.5)  # type: ignore[arg-type]
+        chains = found.as_chain(chain, strength=1.5)  # type: ignore[arg-type]
         log = read_slowly(wanted, chain, WORDS, 1.5, 60)[1]
         measured = likelihood(chains, documents_of([WORDS], V), "training")
         close(measured.log_likelihood, log, 1e-3)  # the stop rule's
@@ -177,13 +176,19 @@ def test_labels_go_with_their_topics() -> None:
     assert merged.labels == ("the sea / rain", None, "grain")
     assert drop_topics(named, ["grain", 1]).labels == ("the sea", None, "rain")
     assert drop_topics(named, "grain").labels == ("the sea", None, None, "rain")
-    long = rename_topics(named, {0: "s" * LONGEST})
-    assert merge_topics(long, [[0, 4]]).labels[0] == "s" * LONGEST
+    long = rename_topics(named, {0: "s" * MAX_LABEL})
+    assert merge_topics(long, [[0, 4]]).labels[0] == "s" * MAX_LABEL
 
 
 def test_labels_are_ordered_with_the_topics() -> None:
-    topics = Topics.of(np.eye(3) + 0.1, np.array([0.2, 0.5, 0.3]), 0.4)
-    found = HTMMFit.of(topics, np.eye(3), ("a", "b", "c"), ("A", None, "C"), name="x")
+    found = topic_fit(
+        np.eye(3) + 0.1,
+        np.array([0.2, 0.5, 0.3]),
+        ("a", "b", "c"),
+        transitions=np.eye(3),
+        labels=("A", None, "C"),
+        name="x",
+    )
     assert found.labels == (None, "C", "A")
     assert [found.vocabulary[row.argmax()] for row in found.components] == ["b", "c", "a"]
     more = replace(a_fit(0, k=3, v=4), components=np.eye(3, 4)[[1, 0, 2]] * 0.9 + 0.025)

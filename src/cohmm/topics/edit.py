@@ -22,29 +22,30 @@ The prior of a full chain is worth K / 10 moves from every topic, K being the ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from cohmm._validation import is_whole
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.topics.htmm_fit import HTMMFit
-from cohmm.learn.topics.topic_labels import LONGEST, TopicLabels, checked_label, topic_number
 from cohmm.model.matching import match_rows
+from cohmm.model.topic_model import MAX_LABEL, TopicLabels, TopicModel, checked_label
 
 TIE = " / "  # between the labels of topics that are merged
-NEVER = 1e-12  # the chance that a topic which is dropped, and never left, is left after all
+LEAVING = 1e-12  # the chance that a topic which is dropped, and never left, is left after all
+
+Model = TypeVar("Model", bound=TopicModel)
 
 
-def rename_topics(fit: HTMMFit, labels: Mapping[Any, str | None]) -> HTMMFit:
+def rename_topics(fit: Model, labels: Mapping[Any, str | None]) -> Model:
     """Other labels for some topics, which are chosen by number or by the label they had.
 
     None takes a label away.  No number changes.
 
-    >>> fit = HTMMFit([[.5, .5], [0, 1]], [.6, .4], [.6, .4], ("oil", "gold"), "by hand",
-    ...               transitions=np.full((2, 2), .5), switch=.5)
-    >>> rename_topics(fit, {1: "metals"}).labels
+    >>> model = TopicModel([[.5, .5], [0, 1]], [.6, .4], [.6, .4], ("oil", "gold"))
+    >>> rename_topics(model, {1: "metals"}).labels
     (None, 'metals')
     """
     if not isinstance(labels, Mapping):
@@ -56,7 +57,7 @@ def rename_topics(fit: HTMMFit, labels: Mapping[Any, str | None]) -> HTMMFit:
     return replace(fit, labels=tuple(names))
 
 
-def merge_topics(fit: HTMMFit, groups: Iterable[Any]) -> HTMMFit:
+def merge_topics(fit: Model, groups: Iterable[Any]) -> Model:
     """Each group of topics as one: see the module.
 
     ``groups`` has lists of numbers or labels; one such list alone is one group.  The merged topic
@@ -64,9 +65,8 @@ def merge_topics(fit: HTMMFit, groups: Iterable[Any]) -> HTMMFit:
     is that of its part that has one; of several, all of them, with " / " between, or, where that
     is too long, the first.
 
-    >>> fit = HTMMFit([[.5, .5], [0, 1], [1, 0]], [.6, .3, .1], [.6, .3, .1], ("oil", "gold"),
-    ...               "by hand", transitions=np.full((3, 3), 1 / 3), switch=.5)
-    >>> merge_topics(fit, [[0, 2]]).prevalence
+    >>> model = TopicModel([[.5, .5], [0, 1], [1, 0]], [.6, .3, .1], [.6, .3, .1], ("oil", "gold"))
+    >>> merge_topics(model, [[0, 2]]).prevalence
     array([0.7, 0.3])
     """
     parts = _groups(fit, groups)
@@ -91,14 +91,13 @@ def merge_topics(fit: HTMMFit, groups: Iterable[Any]) -> HTMMFit:
     )
 
 
-def drop_topics(fit: HTMMFit, topics: Any) -> HTMMFit:
+def drop_topics(fit: Model, topics: Any) -> Model:
     """Without some topics, whose words the others then explain: see the module.
 
     ``topics`` are numbers or labels.  The others keep their order, and their numbers close up.
 
-    >>> fit = HTMMFit([[.5, .5], [0, 1], [1, 0]], [.6, .3, .1], [.6, .3, .1], ("oil", "gold"),
-    ...               "by hand", transitions=np.full((3, 3), 1 / 3), switch=.5)
-    >>> drop_topics(fit, [1]).prevalence.round(3)
+    >>> model = TopicModel([[.5, .5], [0, 1], [1, 0]], [.6, .3, .1], [.6, .3, .1], ("oil", "gold"))
+    >>> drop_topics(model, [1]).prevalence.round(3)
     array([0.857, 0.143])
     """
     if isinstance(topics, (int, str, np.integer)):
@@ -122,7 +121,7 @@ def drop_topics(fit: HTMMFit, topics: Any) -> HTMMFit:
     )
 
 
-def with_labels_of(before: HTMMFit, fit: HTMMFit) -> HTMMFit:
+def with_labels_of(before: TopicModel, fit: Model) -> Model:
     """Topics that were learned on, each with the label of what it was: the nearest by its words.
 
     The vocabulary of ``fit`` has all words of ``before``.
@@ -137,13 +136,13 @@ def with_labels_of(before: HTMMFit, fit: HTMMFit) -> HTMMFit:
 
 
 def _changed(
-    fit: HTMMFit,
+    fit: Model,
     components: Floats,
     prevalence: Floats,
     prior: Floats,
     transitions: Floats,
     labels: TopicLabels,
-) -> HTMMFit:
+) -> Model:
     return replace(
         fit,
         components=components / components.sum(axis=1, keepdims=True),
@@ -163,45 +162,45 @@ def _complement(a: Floats, kept: Ints, dropped: Ints, prevalence: Floats) -> Flo
     """The chain of the kept topics, with those that are dropped cut out."""
     within, back = a[np.ix_(dropped, dropped)], a[np.ix_(dropped, kept)]
     # So that there is a way back from topics that never end.
-    back = back + NEVER * within.sum(axis=1, keepdims=True) * prevalence
-    within = (1 - NEVER) * within
+    back = back + LEAVING * within.sum(axis=1, keepdims=True) * prevalence
+    within = (1 - LEAVING) * within
     ways = np.linalg.solve(np.eye(len(dropped)) - within, back)
     return np.asarray(a[np.ix_(kept, kept)] + a[np.ix_(kept, dropped)] @ ways)
 
 
-def _joint_label(fit: HTMMFit, parts: Ints) -> str | None:
+def _joint_label(fit: TopicModel, parts: Ints) -> str | None:
     labels = [label for k in parts if (label := fit.all_labels[k]) is not None]
     if not labels:
         return None
     joint = TIE.join(labels)
-    return joint if len(joint) <= LONGEST else labels[0]
+    return joint if len(joint) <= MAX_LABEL else labels[0]
 
 
-def _groups(fit: HTMMFit, groups: Any) -> list[list[int]]:
+def _groups(fit: TopicModel, groups: Any) -> list[list[int]]:
     """The topics of every group by their numbers."""
     example = "lists of topics to merge, such as [[0, 5], [3, 7]]"
     if isinstance(groups, str) or not isinstance(groups, Iterable):
         raise ValueError(f"groups must be {example}, not {groups!r}")
-    given = list(groups)
-    if given and all(isinstance(item, (int, str, np.integer)) for item in given):
-        given = [given]
-    found: list[list[int]] = []
-    for group in given:
+    lists = list(groups)
+    if lists and all(isinstance(item, (int, str, np.integer)) for item in lists):
+        lists = [lists]
+    merged: list[list[int]] = []
+    for group in lists:
         if isinstance(group, str) or not isinstance(group, Iterable):
             raise ValueError(f"groups must be {example}; {group!r} is no list")
         numbers = _numbers(fit, group, "cannot be merged with itself")
         if len(numbers) < 2:
             raise ValueError(f"a group has two topics at least, not {len(numbers)}: {numbers}")
-        for other in found:
+        for other in merged:
             if shared := sorted(set(numbers) & set(other)):
                 raise ValueError(f"topic {shared[0]} is in two groups, {other} and {numbers}")
-        found.append(numbers)
-    if not found:
+        merged.append(numbers)
+    if not merged:
         raise ValueError(f"there is nothing to merge: give {example}")
-    return found
+    return merged
 
 
-def _numbers(fit: HTMMFit, topics: Iterable[Any], twice: str) -> list[int]:
+def _numbers(fit: TopicModel, topics: Iterable[Any], twice: str) -> list[int]:
     """The numbers of topics, no two alike."""
     numbers: list[int] = []
     for topic in topics:
@@ -210,3 +209,24 @@ def _numbers(fit: HTMMFit, topics: Iterable[Any], twice: str) -> list[int]:
             raise ValueError(f"topic {number} {twice}")
         numbers.append(number)
     return numbers
+
+
+def topic_number(topic: Any, k: int, labels: Sequence[str | None] = ()) -> int:
+    """The number of a topic that is chosen by its number, or by its label.
+
+    >>> topic_number("grain", 2, (None, "grain")), topic_number(0, 2)
+    (1, 0)
+    """
+    if isinstance(topic, str):
+        text = " ".join(topic.split())
+        if text in labels:
+            return labels.index(text)
+        known = [label for label in labels if label is not None]
+        there = f"there are {', '.join(map(repr, known))}" if known else "none has a label"
+        raise ValueError(f"there is no topic with the label {topic!r}: {there}")
+    if not is_whole(topic):
+        raise ValueError(f"a topic is chosen by its number or its label, not by {topic!r}")
+    if not 0 <= topic < k:
+        which = "there is topic 0 alone" if k == 1 else f"they are 0 to {k - 1}"
+        raise ValueError(f"there is no topic {topic}: {which}")
+    return int(topic)

@@ -1,23 +1,37 @@
-"""What topics look like: their top words, how much they differ, how much words are their own."""
+"""What topics look like: their top words, how much they differ, how much words are their own.
+
+The order of the words of a topic:
+
+    "probability"   p(w | k)
+    "relevance"     l log p(w | k) + (1 - l) log(p(w | k) / p(w)), l = 1/2   (Sievert, Shirley 2014)
+    "frex"          the harmonic mean of two ranks of w among the words of k: by p(w | k), and by
+                    p(k | w) with all topics alike                (Bischof, Airoldi 2012)
+
+with p(w) = sum_k p(k) p(w | k).  Frequent words of the language lead many topics by probability;
+the other two orders show what is distinctive.  A word that a topic never has comes last.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from cohmm._validation import is_whole
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.topics.htmm_fit import HTMMFit
-from cohmm.learn.topics.topic_fit import TopicFit
-from cohmm.topics.word_order import Order, word_values
+from cohmm.model.topic_model import TopicModel
+
+Order = Literal["probability", "relevance", "frex"]
+RELEVANCE = 0.5  # l
+DIGITS = 9  # relevances of words in the same number differ by rounding
 
 
 def top_codes(components: Any, n: int, by: Order = "probability", prevalence: Any = None) -> Ints:
     """The ``n`` top words of every topic, (K, n), the first first.
 
     ``by`` says what makes a word rank high, and ``prevalence`` how frequent every topic is, (K,):
-    see `cohmm.topics.word_order`.  Of equal words the one with the smaller code comes first.
+    see the module.  Of equal words the one with the smaller code comes first.
 
     >>> top_codes([[.2, .5, .2, .1], [0, 0, 0, 1]], 3).tolist()
     [[1, 0, 2], [3, 0, 1]]
@@ -26,7 +40,7 @@ def top_codes(components: Any, n: int, by: Order = "probability", prevalence: An
     """
     components = _checked(components)
     n_words = components.shape[1]
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= n_words:
+    if not is_whole(n) or not 1 <= n <= n_words:
         raise ValueError(
             f"the number of top words must be from 1 to {n_words}, the size of the vocabulary, "
             f"not {n!r}"
@@ -69,32 +83,28 @@ def top_words(
     return [[vocabulary[code] for code in row] for row in codes.tolist()]
 
 
-def words_of(fit: TopicFit, n: int, by: Order = "relevance") -> list[list[Any]]:
+def words_of(model: TopicModel, n: int, by: Order = "relevance") -> list[list[Any]]:
     """The ``n`` top words of every topic, or all where there are fewer, as people see them first.
 
-    >>> fit = TopicFit([[.5, .3, .2], [.5, .1, .4]], [.5, .5], [1., 1.], ("said", "oil", "wheat"),
-    ...                name="by hand")
-    >>> words_of(fit, 1, "probability"), words_of(fit, 1)
+    >>> model = TopicModel([[.5, .3, .2], [.5, .1, .4]], [.5, .5], [1., 1.],
+    ...                    ("said", "oil", "wheat"))
+    >>> words_of(model, 1, "probability"), words_of(model, 1)
     ([['said'], ['said']], [['said'], ['wheat']])
     """
-    n = at_most(n, fit.components)
-    return top_words(fit.components, fit.vocabulary, n, by, fit.prevalence)
+    n = at_most(n, model.components)
+    return top_words(model.components, model.vocabulary, n, by, model.prevalence)
 
 
-def names_of(fit: TopicFit, n_words: int = 3, by: Order = "relevance") -> list[list[Any]]:
+def names_of(model: TopicModel, n_words: int = 3, by: Order = "relevance") -> list[list[Any]]:
     """What to call every topic: its label, or its top words.
 
-    >>> fit = HTMMFit([[.7, .3], [.2, .8]], [.6, .4], [.6, .4], ("oil", "gold"), "by hand",
-    ...               transitions=np.full((2, 2), .5), switch=.5, labels=(None, "metals"))
-    >>> names_of(fit, 1)
+    >>> model = TopicModel([[.7, .3], [.2, .8]], [.6, .4], [.6, .4], ("oil", "gold"),
+    ...                    labels=(None, "metals"))
+    >>> names_of(model, 1)
     [['oil'], ['metals']]
     """
-    words = words_of(fit, n_words, by)
-    if not isinstance(fit, HTMMFit):
-        return words
-    return [
-        top if label is None else [label] for top, label in zip(words, fit.all_labels, strict=True)
-    ]
+    words = words_of(model, n_words, by)
+    return [[label] if label else top for top, label in zip(words, model.all_labels, strict=True)]
 
 
 def diversity(
@@ -143,3 +153,46 @@ def _checked(components: Any) -> Floats:
             f"{components[topic, word]}"
         )
     return np.asarray(components)
+
+
+def word_values(components: Any, by: Order = "probability", prevalence: Any = None) -> Floats:
+    """How high every word ranks in every topic, (K, V); only their order means something.
+
+    ``prevalence`` is the share of every topic in the corpus, (K,); default: all alike.
+
+    >>> components = np.array([[.4, .35, .25], [.4, .1, .5]])
+    >>> word_values(components).argmax(axis=1).tolist()
+    [0, 2]
+    >>> word_values(components, "relevance").argmax(axis=1).tolist()
+    [1, 2]
+    """
+    components = np.asarray(components, np.float64)
+    if by not in get_args(Order):
+        raise ValueError(f"by must be one of {', '.join(get_args(Order))}, not {by!r}")
+    if by == "probability":
+        return np.asarray(components)
+    if by == "frex":
+        return _frex(components)
+    k = len(components)
+    share = np.full(k, 1 / k) if prevalence is None else np.asarray(prevalence, np.float64)
+    if share.shape != (k,):
+        raise ValueError(f"prevalence has the shape {share.shape}, but there are {k} topics")
+    overall = share @ components
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.log(components) - (1 - RELEVANCE) * np.log(overall)
+    return np.where(components > 0, np.round(values, DIGITS), -np.inf)
+
+
+def _frex(components: Floats) -> Floats:
+    total = components.sum(axis=0)
+    own = components / np.where(total > 0, total, 1.0)
+    values = np.empty(components.shape)
+    for k in range(len(components)):
+        common, exclusive = _rank(components[k]), _rank(own[k])
+        values[k] = 2 / (1 / common + 1 / exclusive)
+    return np.where(components > 0, values, -np.inf)
+
+
+def _rank(values: Floats) -> Floats:
+    """The share of words whose value is at most a word's own."""
+    return np.asarray(np.searchsorted(np.sort(values), values, side="right") / len(values))

@@ -11,9 +11,9 @@ from cohmm import HTMM, storage
 from cohmm.atomic_write import StorageError
 from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
 from cohmm.evidence.counting import count_documents
-from cohmm.learn.topics.htmm_growth import Past
-from cohmm.learn.topics.sticky_em import SMOOTHING, Topics, expected_counts
-from cohmm.topics.htmm_file import KIND
+from cohmm.learn.topics.online import Past
+from cohmm.learn.topics.sticky_em import SMOOTHING, expected_counts, sticky_chain, tempered_switch
+from cohmm.learn.topics.topic_fit import KIND
 from tests.laws import close
 from tests.topics.samples import error
 
@@ -59,8 +59,8 @@ def test_the_past_is_what_the_last_pass_counted(sample: TopicSample) -> None:
     np.testing.assert_allclose(past.words.sum(axis=1), frequency, atol=1.0)
     assert past.transitions == pytest.approx(documents.n_words - len(documents))
     pairs = HTMM(4, random_state=0, refine=0).fit(documents).fit_
-    topics = Topics.of(pairs.components.T, pairs.prevalence, pairs.switch, pairs.prior)
-    counted = expected_counts(documents, topics.restless(), None)
+    topics = sticky_chain(pairs.components.T, pairs.prior, pairs.switch)
+    counted = expected_counts(documents, tempered_switch(topics), None)
     order = np.argsort(-counted.words.sum(axis=0))
     np.testing.assert_allclose(past.words, counted.words[:, order], atol=2 * SMOOTHING, rtol=1e-3)
 

@@ -1,0 +1,151 @@
+"""Arrow's columns: of frames, of rows by group, and without the types that few functions know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cohmm._validation import listed, shown
+from cohmm.kernels.types import Ints
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a column's type is text, dictionaries of text included."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def combined(column: Any) -> pa.Array:
+    """A column in one piece."""
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def decoded(column: pa.Array) -> pa.Array:
+    """Categories as what they stand for."""
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def common(column: pa.Array) -> pa.Array:
+    """A column without the types that few of Arrow's functions know: half floats and views."""
+    kind = _common_type(column.type)
+    return column if kind == column.type else column.cast(kind)
+
+
+def _common_type(kind: Any) -> Any:
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_binary_view(kind):
+        return pa.large_binary()
+    if pa.types.is_list(kind):
+        return pa.list_(_common_type(kind.value_type))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_common_type(kind.value_type))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_common_type(kind.value_type), kind.list_size)
+    return kind
+
+
+def key_codes(column: pa.Array, name: str) -> pa.Array:
+    """A column of keys as a dictionary: rows with the same key have the same index."""
+    try:
+        return common(decoded(column)).dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        raise ValueError(
+            f"the column {shown(name)} is of type {column.type}: text and numbers are keys"
+        ) from None
+
+
+def ranks(column: pa.Array, name: str) -> pa.Array:
+    """What to sort by: of ordered categories, their order."""
+    if pa.types.is_dictionary(column.type) and column.type.ordered:
+        return column.indices
+    plain = common(decoded(column))
+    try:
+        pc.sort_indices(plain[:0])
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        raise ValueError(
+            f"the column {shown(name)} is of type {column.type}, which has no order: sort by "
+            "numbers, text or times"
+        ) from None
+    return plain
+
+
+def group_rows(
+    table: pa.Table, column: str, group: str | None, order: str | None
+) -> tuple[pa.Array, pa.Array | None, Ints | None]:
+    """The cells of a column, group by group and in order; the keys of groups, and their lengths.
+
+    Groups come in the order in which they first appear.
+    """
+    for role, name in (("a group", group), ("an order", order)):
+        if name is not None and table[name].null_count:
+            row = int(np.argmax(table[name].is_null().to_numpy()))
+            raise ValueError(
+                f"the column {shown(name)} is empty in row {row}: every row needs {role}"
+            )
+    rows, keys, lengths = np.arange(len(table)), None, None
+    if order is not None:
+        rows = pc.sort_indices(ranks(combined(table[order]), order)).to_numpy()
+    if group is not None:
+        coded = key_codes(combined(table[group]), group)
+        codes = coded.indices.to_numpy()
+        rows = rows[np.argsort(codes[rows], kind="stable")]
+        keys, lengths = coded.dictionary, np.bincount(codes)
+    return common(combined(table[column])).take(pa.array(rows)), keys, lengths
+
+
+def list_column(values: Any, lengths: Ints) -> pa.Array:
+    """A column of lists that have these lengths."""
+    ends = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64())
+    return pa.LargeListArray.from_arrays(ends, values)
+
+
+def arrow_array(column: Any) -> Any:
+    """A pandas, polars or pyarrow column as a pyarrow one."""
+    if isinstance(column, (pa.Array, pa.ChunkedArray)):
+        return column
+    if _is_lazy(column):
+        column = column.collect()
+    if isinstance(column, pa.Table) or hasattr(column, "columns"):
+        names = list(getattr(column, "column_names", None) or column.columns)
+        if len(names) != 1:
+            raise ValueError(
+                f"a frame of {len(names)} columns: say which one by Sequences.from_frame"
+            )
+        return arrow_table(column, names)[names[0]]
+    if hasattr(column, "to_arrow"):
+        return column.to_arrow()
+    try:
+        return pa.array(column, from_pandas=True)
+    except (pa.ArrowException, TypeError) as error:
+        raise ValueError(f"a column holds values of one type: {error}") from None
+
+
+def _is_lazy(frame: Any) -> bool:
+    """Whether it is a LazyFrame of polars, whose columns have no values yet."""
+    return hasattr(type(frame), "collect_schema") and hasattr(type(frame), "collect")
+
+
+def arrow_table(frame: Any, names: Sequence[str]) -> pa.Table:
+    """Some columns of a pandas or polars frame, or of a pyarrow table."""
+    if lazy := _is_lazy(frame):
+        columns = frame.collect_schema().names()
+    else:
+        columns = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
+    for name in names:
+        if name not in columns:
+            raise ValueError(f"there is no column {shown(name)}; there are {listed(columns)}")
+    if lazy:
+        frame = frame.select(list(dict.fromkeys(names))).collect()
+    if isinstance(frame, pa.Table):
+        return frame.select(list(dict.fromkeys(names)))
+    return pa.table({name: arrow_array(frame[name]) for name in names})
