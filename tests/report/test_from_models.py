@@ -16,7 +16,7 @@ from cohmm.evidence.counting import count_documents
 from cohmm.report import from_hmm, from_topics, report_hmm, report_topics
 from cohmm.report.from_hmm import hmm_material
 from cohmm.report.from_topics import Aligner, texts_of, topic_material
-from cohmm.report.prepare import MAX_WORDS, command_items, detectable
+from cohmm.report.prepare import MAX_WORDS, detectable
 
 THEMES = (
     "ship harbour cargo tide anchor sail",
@@ -122,8 +122,10 @@ def test_labels_are_taken_and_checked_first(topics, tmp_path):
         with pytest.raises(ValueError, match="there is no number 3"):
             report(tmp_path / "r.html", "nonsense", labels={3: "sea"})
     assert not list(tmp_path.iterdir())
-    topics.report(tmp_path / "r.html", labels={0: "bread"})
-    assert '"labels":{"0":"bread"}' in (tmp_path / "r.html").read_text("utf-8")
+    topics.report(tmp_path / "r.html", labels={0: "bread"}, command="typed")
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert '"labels":{"0":"bread"}' in page
+    assert '{"name":"Command","value":"typed","note":""}' in page
 
 
 def test_the_summary_of_topics(topics, texts):
@@ -139,8 +141,6 @@ def test_the_summary_of_topics(topics, texts):
     perplexity = topics.perplexity(texts[:-1])
     assert float(found["Perplexity"].value) == pytest.approx(perplexity, rel=1e-3)
     assert found["Seed"].value == "0"
-    command = command_items("typed")
-    assert [(item.name, item.value) for item in command][1:] == [("Command", "typed")]
     assert re.match(r"3 were learned; .* noise floor", found["Detectable topics"].note)
 
 

@@ -22,7 +22,7 @@ from cohmm.cli.progress import learning, notices, working
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from cohmm.learn.recipe import PairwiseFit
+    from cohmm.learn.pairwise import PairwiseFit
     from cohmm.model.hmm import HMM
 
 MAX_STATES = 20  # in the table

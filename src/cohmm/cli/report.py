@@ -140,7 +140,7 @@ def values_of(
     inputs: list[str], by: str | None, documents: Documents | None, period: Any
 ) -> list[Any] | None:
     """The column of dates or classes that ``--by`` names, one value per document."""
-    from cohmm.data.readers.value_columns import values_at
+    from cohmm.data.readers.document_files import values_at
     from cohmm.topics.over_time import groups_of
 
     if by is None or documents is None:
@@ -151,9 +151,9 @@ def values_of(
 
 
 def _load(path: Path) -> HMM | HTMM:
+    from cohmm.learn.topics.topic_fit import KIND
     from cohmm.model.hmm import HMM
     from cohmm.storage import StorageError, kind
-    from cohmm.topics.htmm_file import KIND
 
     held = kind(path)
     if held == KIND:

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm.kernels.types import Floats
-from cohmm.learn.finish import prevalence_of
-from cohmm.learn.fit import Fit
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
+from cohmm.learn.learner import Fit, prevalence_of
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm import HMM
 
@@ -60,9 +59,9 @@ def transitions_of(model: Any) -> Table:
     """The transitions of a model, or an array of them, (K, K)."""
     model = unwrap(model)
     if isinstance(model, TopicFit):
+        if model.chain == "independent":
+            raise ValueError(f"{model!r} has no transitions: give an HTMM")
         return Table(model.transitions, model.prevalence, "topic", _names_of_topics(model))
-    if isinstance(model, TopicFit):
-        raise ValueError(f"{model!r} has no transitions: give an HTMM")
     if not isinstance(model, HMM):
         values = _probabilities(model, "transitions, (K, K)")
         k = len(values)
@@ -74,8 +73,7 @@ def transitions_of(model: Any) -> Table:
 
 def _names_of_topics(fit: TopicFit) -> tuple[str, ...]:
     """A label, or a number, of every topic; () where none has a label."""
-    labels = fit.labels if isinstance(fit, TopicFit) else ()
-    return tuple(str(k) if label is None else label for k, label in enumerate(labels))
+    return tuple(str(k) if label is None else label for k, label in enumerate(fit.labels))
 
 
 def _probabilities(array: Any, what: str) -> Floats:

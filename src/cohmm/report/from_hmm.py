@@ -1,4 +1,4 @@
-"""What a report about a hidden Markov model is made from: sequences, read once and forgotten."""
+"""What a report about a hidden Markov model is made from."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from cohmm.data.joined_on_disk import joined_on_disk
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.fit_summary import FitSummary
 from cohmm.diagnose.standard_errors import standard_errors
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import pair_counts
-from cohmm.kernels.types import Floats, Ints
+from cohmm.kernels.types import Floats
 from cohmm.learn.fitted import as_fitted_hmm
 from cohmm.model.hmm import HMM
 from cohmm.report.labels import Labels, checked_labels
@@ -24,20 +25,19 @@ from cohmm.report.prepare import (
     LEVEL,
     MAX_WORDS,
     N_TEXTS,
-    Draw,
     cap_sentence,
-    command_items,
     detectable,
     model_key,
     number,
-    prepare_report,
-    trace,
+    sample_texts,
+    traces,
+    write_report,
 )
-from cohmm.report.render import check_path, write
+from cohmm.report.render import check_path
 from cohmm.report.schema import Item, Material, Reading, Trace, Trust
 
 MARGIN = 200  # symbols on both sides of a piece, which are read and not shown
-MAX_KEPT = 1_000_000  # observations, 4 MB: more are not kept, nor tested against the model
+MAX_KEPT = 1_000_000  # observations, 4 MB: more are not in memory, nor tested against the model
 NO_DATA = "this model has no data with it; give the sequences that it was learned from"
 
 
@@ -74,8 +74,7 @@ def report_hmm(
     """
     check_path(path)
     material = hmm_material(model, data, lengths, n_sequences, labels)
-    summary = (*material.summary, *command_items(command))
-    write(prepare_report(replace(material, title=title or "States", summary=summary)), path)
+    write_report(material, path, title, command)
 
 
 def hmm_material(
@@ -92,53 +91,61 @@ def hmm_material(
     if not hasattr(estimator, "fit_"):  # a model whose parameters were set by hand
         estimator = None
     named = checked_labels(labels, hmm.n_components, model_key(hmm.emissionprob))
-    seen = SequenceSummary(hmm, n_texts, count=estimator is None and data is not None)
-    for batch in data if isinstance(data, Iterator) else [] if data is None else [data]:
-        seen.add(hmm.encode(batch, lengths, unseen))
-    prevalence = hmm.stationary()
-    diagnosis = _diagnosis(hmm, estimator, seen.data, seen.pairs)
-    lags = sorted(diagnosis.spectra)[:1]
+    if isinstance(data, Iterator):
+        data = joined_on_disk((hmm.encode(batch, None, unseen) for batch in data), MAX_KEPT)
+    sequences = None if data is None else hmm.encode(data, lengths, unseen)
+    about = [] if sequences is None else _about(hmm, sequences)  # refuses what is impossible
+    tested = sequences if sequences is not None and len(sequences.symbols) <= MAX_KEPT else None
+    counts = None if sequences is None or estimator is not None else pair_counts(sequences)
+    diagnosis = _diagnosis(hmm, estimator, tested, counts)
+    readings, n_pieces = ((), 0) if sequences is None else _readings(hmm, sequences, n_texts)
     return Material(
         kind="states",
         title="States",
         components=hmm.emissionprob,
-        prevalence=prevalence,
+        prevalence=hmm.stationary(),
         transitions=hmm.transmat,
         vocabulary=hmm.vocabulary or tuple(range(hmm.n_symbols)),
         summary=(
             Item("States", f"{hmm.n_components:,}"),
-            *([] if data is None else _about(seen, hmm.n_symbols)),
-            *detectable(diagnosis, lags, hmm.n_components, "states"),
+            *about,
+            *detectable(diagnosis, sorted(diagnosis.spectra)[:1], hmm.n_components, "states"),
             *_learning(estimator),
         ),
         traces=_traces(estimator),
-        n_texts=seen.n_pieces,
-        cap="" if data is None else _cap(seen),
-        readings=tuple(read_piece(hmm, prevalence, i, one) for i, one in seen.pieces.items()),
+        n_texts=n_pieces,
+        cap="" if sequences is None else _cap(n_pieces, len(readings), len(sequences)),
+        readings=readings,
         labels=named,
-        trust=_trust(diagnosis, hmm, estimator, seen.data),
+        trust=_trust(diagnosis, hmm, estimator, tested),
     )
 
 
-def _cap(seen: SequenceSummary) -> str:
-    said = cap_sentence(seen.n_pieces, len(seen.pieces), "sequences", "symbols")
-    cut = f" Longer sequences are cut into pieces of {MAX_WORDS:,}."
-    return said + (cut if seen.n_pieces > seen.n_sequences else "")
-
-
-def _about(seen: SequenceSummary, n_symbols: int) -> list[Item]:
-    missing = f"; {seen.n_missing:,} missing" if seen.n_missing else ""
-    observed = max(seen.n_observations - seen.n_missing, 1)
+def _about(hmm: HMM, data: Sequences) -> list[Item]:
+    each = hmm.log_likelihoods(data)
+    if (each == -math.inf).any():
+        raise ValueError(
+            f"sequence {int((each == -math.inf).argmax())} has probability zero under the model, "
+            "which cannot have produced it: leave it out, or learn with smoothing"
+        )
+    n, total = hmm.n_symbols, len(data.symbols)
+    parts = (data.symbols[first : first + MAX_KEPT] for first in range(0, total, MAX_KEPT))
+    observed = sum(int((part >= 0).sum()) for part in parts)
+    missing = f"; {total - observed:,} missing" if observed < total else ""
+    perplexity = math.exp(min(-float(each.sum()) / max(observed, 1), 700))
+    note = f"exp(- log-likelihood / observations): 1 is certain, {n:,} a blind guess"
     return [
-        Item("Sequences", f"{seen.n_sequences:,}"),
-        Item("Observations", f"{seen.n_observations:,}", f"{n_symbols:,} symbols{missing}"),
-        Item("Log-likelihood", number(seen.log_likelihood), "of these sequences"),
-        Item(
-            "Perplexity",
-            number(math.exp(min(-seen.log_likelihood / observed, 700))),
-            f"exp(- log-likelihood / observations): 1 is certain, {n_symbols:,} a blind guess",
-        ),
+        Item("Sequences", f"{len(data):,}"),
+        Item("Observations", f"{total:,}", f"{n:,} symbols{missing}"),
+        Item("Log-likelihood", number(float(each.sum())), "of these sequences"),
+        Item("Perplexity", number(perplexity), note),
     ]
+
+
+def _cap(n_pieces: int, n_shown: int, n_sequences: int) -> str:
+    sentence = cap_sentence(n_pieces, n_shown, "sequences", "symbols")
+    cut = f" Longer sequences are cut into pieces of {MAX_WORDS:,}."
+    return sentence + (cut if n_pieces > n_sequences else "")
 
 
 def _learning(model: Any) -> list[Item]:
@@ -153,14 +160,12 @@ def _learning(model: Any) -> list[Item]:
 
 
 def _traces(model: Any) -> tuple[Trace, ...]:
-    if model is None:
-        return ()
-    steps = []
-    if model.pair_fit_ is not None:
-        steps.append(("Objective, passes over the pairs", model.pair_fit_.history))
-    if model.fit_ is not model.pair_fit_:
-        steps.append(("Objective, passes over the data", model.fit_.history))
-    return tuple(trace(name, history) for name, history in steps if len(history) > 1)
+    histories = {}
+    if model is not None and model.pair_fit_ is not None:
+        histories["Objective, passes over the pairs"] = model.pair_fit_.history
+    if model is not None and model.fit_ is not model.pair_fit_:
+        histories["Objective, passes over the data"] = model.fit_.history
+    return traces(histories)
 
 
 def _diagnosis(
@@ -206,119 +211,39 @@ def _trust(diagnosis: Diagnosis, hmm: HMM, estimator: Any, data: Sequences | Non
     )
 
 
-class Piece(NamedTuple):
-    """A part of a sequence that is shown."""
+def _readings(hmm: HMM, data: Sequences, n_texts: int) -> tuple[tuple[Reading, ...], int]:
+    """Some pieces of the sequences, as they are read, and how many pieces there are."""
+    counts = np.maximum(-(-data.lengths // MAX_WORDS), 1)
+    which = np.repeat(np.arange(len(data)), counts)
+    part = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+    begins = MAX_WORDS * part
+    chosen = sample_texts(np.minimum(data.lengths[which] - begins, MAX_WORDS), n_texts)
+    prevalence = hmm.stationary()
+    return tuple(
+        _reading(hmm, prevalence, data, i, int(which[i]), int(begins[i])) for i in chosen.tolist()
+    ), len(which)
 
-    sequence: int
-    begin: int
-    """Its place in the sequence."""
-    length: int
-    is_whole: bool
-    symbols: Ints
-    """Those of the piece, with a margin on both sides where the sequence goes on."""
 
+def _reading(
+    hmm: HMM, prevalence: Floats, data: Sequences, number: int, s: int, begin: int
+) -> Reading:
+    """The states of a piece: the most probable path, place by place, and without any order.
 
-class _PairSum:
-    """A sum in which counts are added to others of about their size.
-
-    Adding each batch to one large sparse sum would copy that sum as often as there are batches.
+    It is read with a margin on both sides, where the sequence goes on.
     """
-
-    def __init__(self) -> None:
-        self._parts: list[tuple[int, Cooccurrence]] = []
-
-    def add(self, part: Cooccurrence) -> None:
-        n = 1
-        while self._parts and self._parts[-1][0] == n:
-            part = self._parts.pop()[1] + part
-            n *= 2
-        self._parts.append((n, part))
-
-    def sum(self) -> Cooccurrence:
-        return sum((part for _, part in self._parts[-2::-1]), self._parts[-1][1])
-
-
-class SequenceSummary:
-    """Sums over batches of sequences, and pieces that are drawn from them."""
-
-    def __init__(self, hmm: HMM, n_texts: int, count: bool) -> None:
-        self._hmm = hmm
-        self._draw = Draw(n_texts)
-        self._pairs = _PairSum() if count else None
-        self._kept: list[Sequences] = []
-        self.pieces: dict[int, Piece] = {}
-        self.n_sequences = self.n_observations = self.n_missing = 0
-        self.log_likelihood = 0.0
-
-    @property
-    def n_pieces(self) -> int:
-        """How many pieces all sequences have."""
-        return self._draw.n_offered
-
-    @property
-    def pairs(self) -> Cooccurrence | None:
-        """The pairs at lag 1, where they were counted."""
-        return None if self._pairs is None else self._pairs.sum()
-
-    @property
-    def data(self) -> Sequences | None:
-        """All sequences, if they are few enough to be kept."""
-        return Sequences.joined(self._kept) if self._kept else None
-
-    def add(self, data: Sequences) -> None:
-        """One more batch."""
-        each = self._hmm.log_likelihoods(data)
-        if (each == -math.inf).any():
-            s = self.n_sequences + int((each == -math.inf).argmax())
-            raise ValueError(
-                f"sequence {s} has probability zero under the model, which cannot have produced "
-                "it: leave it out, or learn with smoothing"
-            )
-        if self._pairs is not None:
-            self._pairs.add(pair_counts(data))
-        self._choose(data)
-        self.log_likelihood += float(each.sum())
-        self.n_sequences += len(data)
-        self.n_observations += len(data.symbols)
-        self.n_missing += int((data.symbols < 0).sum())
-        self._kept = [*self._kept, data] if self.n_observations <= MAX_KEPT else []
-
-    def _choose(self, data: Sequences) -> None:
-        counts = np.maximum(-(-data.lengths // MAX_WORDS), 1)
-        which = np.repeat(np.arange(len(data)), counts)
-        part = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
-        begins = MAX_WORDS * part
-        lengths = np.minimum(data.lengths[which] - begins, MAX_WORDS)
-        before = self.n_pieces
-        chosen = self._draw.offer(lengths)
-        new = {
-            number: self._piece(data, *(int(a[number - before]) for a in (which, begins, lengths)))
-            for number in chosen[chosen >= before].tolist()
-        }
-        self.pieces = {i: new[i] if i >= before else self.pieces[i] for i in chosen.tolist()}
-
-    def _piece(self, data: Sequences, s: int, begin: int, length: int) -> Piece:
-        symbols = data.symbols[data.offsets[s] : data.offsets[s + 1]]
-        part = symbols[max(begin - MARGIN, 0) : begin + length + MARGIN].copy()
-        return Piece(self.n_sequences + s, begin, length, length == len(symbols), part)
-
-
-def read_piece(hmm: HMM, prevalence: Floats, number: int, piece: Piece) -> Reading:
-    """The states of a piece: the most probable path, place by place, and without any order."""
-    before = min(piece.begin, MARGIN)
-    if piece.begin > before:  # what came before the margin is not known, and its end is anything
+    whole = data.symbols[data.offsets[s] : data.offsets[s + 1]]
+    before = min(begin, MARGIN)
+    symbols = np.array(whole[begin - before : begin + MAX_WORDS + MARGIN])
+    if begin > before:  # what came before the margin is not known, and its end is anything
         k = hmm.n_components
         hmm = HMM(np.full(k, 1 / k), hmm.transmat, hmm.emissionprob, hmm.vocabulary)
-    offsets = np.array([0, len(piece.symbols)])
-    part = Sequences(piece.symbols, offsets, hmm.n_symbols, hmm.vocabulary)
-    inner = slice(before, before + piece.length)
-    posterior = hmm.posterior(part)[inner]
-    path = hmm.decode(part)[1][inner]
-    shown = piece.symbols[inner]
+    part = Sequences(symbols, np.array([0, len(symbols)]), hmm.n_symbols, hmm.vocabulary)
+    inner = slice(before, before + MAX_WORDS)
+    posterior, path, shown = hmm.posterior(part)[inner], hmm.decode(part)[1][inner], symbols[inner]
     bag = np.where(shown[:, None] >= 0, hmm.emissionprob.T[shown], 1.0) * prevalence
     return Reading(
         number=number,
-        name=f"Sequence {piece.sequence}" + ("" if piece.is_whole else f", from {piece.begin:,}"),
+        name=f"Sequence {s}" + ("" if len(shown) == len(whole) else f", from {begin:,}"),
         length=len(shown),
         symbols=shown,
         path=path,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -29,16 +28,15 @@ from cohmm.report.labels import Labels, checked_labels
 from cohmm.report.prepare import (
     LEVEL,
     N_TEXTS,
-    Draw,
     cap_sentence,
-    command_items,
     detectable,
     model_key,
     number,
-    prepare_report,
-    trace,
+    sample_texts,
+    traces,
+    write_report,
 )
-from cohmm.report.render import check_path, write
+from cohmm.report.render import check_path
 from cohmm.report.schema import Item, Material, Reading, Trust
 from cohmm.topics.over_time import TopicsOver
 from cohmm.topics.overview import EPS, Overview
@@ -92,8 +90,7 @@ def report_topics(
     """
     check_path(path)
     material = topic_material(model, documents, n_documents, texts, labels, overview, over)
-    summary = (*material.summary, *command_items(command))
-    write(prepare_report(replace(material, title=title or "Topics", summary=summary)), path)
+    write_report(material, path, title, command)
 
 
 def topic_material(
@@ -117,16 +114,17 @@ def topic_material(
     named = own | checked_labels(labels, fit.n_components, model_key(fit.components))
     if isinstance(documents, Iterator):
         documents = list(documents)  # it is read twice: for its words, and for its texts
-    given = _no_documents(fit) if documents is None else documents
+    none = Documents(np.empty(0, np.int32), np.zeros(1, np.int64), fit.vocabulary)
+    source = none if documents is None else documents
     with silenced(TextWarning):  # the summary counts empty documents
-        data = model.encode(given)
-    wanted = Draw(n_texts).offer(data.lengths)
+        data = model.encode(source)
+    wanted = sample_texts(data.lengths, n_texts)
     if overview is None:
         overview = Overview.of(fit, data)
     transitions, flow = _transitions(fit, overview, len(data))
-    diagnosis = diagnose(model, counts=_counts(model, data))
-    lags = _lags(model, data)
-    source = given if texts is None else texts
+    written = texts_of(source if texts is None else texts, wanted)
+    lags, counts = _lags_and_counts(model, data)
+    diagnosis = diagnose(model, counts=counts)
     return Material(
         kind="topics",
         title="Topics",
@@ -137,33 +135,27 @@ def topic_material(
         summary=(
             *([] if documents is None else _corpus(data)),
             *_topics(model, fit, lags),
-            *([] if documents is None else _coherence_items(overview)),
+            *([] if documents is None else [_coherence(overview)]),
             *_perplexity(fit, data),
             *detectable(diagnosis, lags, fit.n_components, "topics"),
             *_learning(model, fit),
         ),
-        traces=tuple(
-            trace(name, steps)
-            for name, steps in (
-                ("Objective, passes over the pairs", fit.history),
-                ("Minus log-likelihood of a word, passes over the documents", fit.passes),
-            )
-            if len(steps) > 1
+        traces=traces(
+            {
+                "Objective, passes over the pairs": fit.history,
+                "Minus log-likelihood of a word, passes over the documents": fit.passes,
+            }
         ),
         coherence=overview.coherence,
         n_texts=len(data),
         cap=cap_sentence(len(data), len(wanted), "documents", "words"),
-        readings=_readings(model, fit, data, wanted, texts_of(source, wanted)),
+        readings=_readings(model, fit, data, wanted, written),
         labels=named,
         flow=flow,
         contrast=overview.contrast,
         over=over,
         trust=_trust(model, data, diagnosis),
     )
-
-
-def _no_documents(fit: TopicFit) -> Documents:
-    return Documents(np.empty(0, np.int32), np.zeros(1, np.int64), fit.vocabulary)
 
 
 def _readings(
@@ -215,16 +207,12 @@ def _transitions(fit: TopicFit, overview: Overview, n_documents: int) -> tuple[F
 
 
 def _corpus(data: Documents) -> list[Item]:
-    empty = int((data.lengths == 0).sum())
-    notes = [f"{empty:,} of them without a known word"] if empty else []
+    empty, distinct = int((data.lengths == 0).sum()), f"{data.n_symbols:,} distinct"
+    unknown = f"; {data.n_unknown:,} more that the model does not know" if data.n_unknown else ""
+    note = f"{empty:,} of them without a known word" if empty else ""
     return [
-        Item("Documents", f"{len(data):,}", "; ".join(notes)),
-        Item(
-            "Words",
-            f"{data.n_words:,}",
-            f"{data.n_symbols:,} distinct"
-            + (f"; {data.n_unknown:,} more that the model does not know" if data.n_unknown else ""),
-        ),
+        Item("Documents", f"{len(data):,}", note),
+        Item("Words", f"{data.n_words:,}", f"{distinct}{unknown}"),
     ]
 
 
@@ -241,17 +229,14 @@ def _topics(model: Any, fit: TopicFit, lags: list[int]) -> list[Item]:
     ]
 
 
-def _coherence_items(overview: Overview) -> list[Item]:
+def _coherence(overview: Overview) -> Item:
     if overview.coherence is None:
-        return [Item("Coherence", "none", overview.why)]
-    return [
-        Item(
-            "Coherence",
-            number(float(overview.coherence.mean())),
-            f"mean over topics of the sum over their {overview.top} top words v, w of "
-            f"log((freq(v, w) + eps) / freq(v)); freq counts documents, eps = {EPS}",
-        )
-    ]
+        return Item("Coherence", "none", overview.why)
+    note = (
+        f"mean over topics of the sum over their {overview.top} top words v, w of "
+        f"log((freq(v, w) + eps) / freq(v)); freq counts documents, eps = {EPS}"
+    )
+    return Item("Coherence", number(float(overview.coherence.mean())), note)
 
 
 def _perplexity(fit: TopicFit, data: Documents) -> list[Item]:
@@ -262,18 +247,13 @@ def _perplexity(fit: TopicFit, data: Documents) -> list[Item]:
     return [Item("Perplexity", number(measured.perplexity), note)]
 
 
-def _counts(model: Any, data: Documents) -> Cooccurrence | None:
-    counted: Cooccurrence | None = getattr(model, "counts_", None)
-    if counted is not None:
-        return counted
-    lags = _lags(model, data)
-    return count_documents(data, lags) if (data.lengths > min(lags)).any() else None
-
-
-def _lags(model: Any, data: Documents) -> list[int]:
-    """Those of the counts, or where there are none, those that these documents would have."""
-    counted: Cooccurrence | None = getattr(model, "counts_", None)
-    return sorted(lag_shares(model.lags, data) if counted is None else counted.lags)
+def _lags_and_counts(model: Any, data: Documents) -> tuple[list[int], Cooccurrence | None]:
+    """The counts of the model, or those of the documents, where they have any."""
+    counts: Cooccurrence | None = getattr(model, "counts_", None)
+    if counts is not None:
+        return sorted(counts.lags), counts
+    lags = sorted(lag_shares(model.lags, data))
+    return lags, count_documents(data, lags) if (data.lengths > min(lags)).any() else None
 
 
 def _learning(model: Any, fit: TopicFit) -> list[Item]:
@@ -319,8 +299,8 @@ def texts_of(X: Any, wanted: Ints) -> list[str | None]:
         source = documents_at(os.fspath(X), "utf-8", None, Trace())
     numbers = set(wanted.tolist())
     last = int(wanted.max(initial=-1)) + 1
-    found = {d: text for d, text in enumerate(islice(source, last)) if d in numbers}
-    texts = (found.get(d) for d in wanted.tolist())
+    written = {d: text for d, text in enumerate(islice(source, last)) if d in numbers}
+    texts = (written.get(d) for d in wanted.tolist())
     return [text if isinstance(text, str) else None for text in texts]
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import math
+import os
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from cohmm.diagnose.diagnosis import Diagnosis
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.fit import Progress
+from cohmm.learn.learner import Progress
+from cohmm.learn.options import is_whole
 from cohmm.model.seriation import first_threshold, seriated
 from cohmm.report.colours import N_COLOURS
+from cohmm.report.render import write
 from cohmm.report.schema import (
     Item,
     Material,
@@ -42,6 +45,16 @@ LEVEL = 0.9  # coverage of the intervals
 RELEVANCE_STEPS = 10  # of the slider from 0 to 1
 N_TOP_WORDS = 15
 MAX_STEPS = 400  # of a history
+
+
+def write_report(
+    material: Material, path: str | os.PathLike[str], title: str | None, command: str | None
+) -> None:
+    """Prepare and write a page with this title; its summary says what was typed."""
+    typed = [Item("Command", command)] if command else []
+    summary = (*material.summary, Item("cohmm", __version__), *typed)
+    material = replace(material, title=title or material.title, summary=summary)
+    write(prepare_report(material), path)
 
 
 def prepare_report(material: Material) -> Report:
@@ -145,7 +158,7 @@ def _text(reading: Reading, place: Ints, room: int) -> Text:
     if reading.text is not None:
         text, spans = _cut(reading.text, reading.spans[:n], n == reading.length, room)
         n = len(spans) // 2
-    largest = np.argsort(-reading.shares, kind="stable")
+    shares = sorted(enumerate(reading.shares.tolist()), key=lambda one: -one[1])
     return Text(
         number=reading.number,
         name=_clean(reading.name),
@@ -154,15 +167,11 @@ def _text(reading: Reading, place: Ints, room: int) -> Text:
         text=text,
         spans=spans,
         path=reading.path[:n].tolist(),
-        path_p=_percent(reading.path_p[:n]),
+        path_p=np.rint(100 * reading.path_p[:n]).astype(int).tolist(),
         best=reading.best[:n].tolist(),
-        best_p=_percent(reading.best_p[:n]),
+        best_p=np.rint(100 * reading.best_p[:n]).astype(int).tolist(),
         bag=reading.bag[:n].tolist(),
-        shares=[
-            [int(k), round(float(reading.shares[k]), 4)]
-            for k in largest
-            if reading.shares[k] >= MIN_SHARE
-        ],
+        shares=[[k, round(p, 4)] for k, p in shares if p >= MIN_SHARE],
     )
 
 
@@ -218,10 +227,6 @@ def _round(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def _percent(values: Floats) -> list[int]:
-    return [int(value) for value in np.rint(100 * values)]
-
-
 def model_key(components: Floats) -> str:
     """Tells this model from others, so that each keeps its own labels."""
     return hashlib.sha256(np.ascontiguousarray(components).tobytes()).hexdigest()[:16]
@@ -233,11 +238,9 @@ def cap_sentence(n_texts: int, shown: int, texts: str, words: str) -> str:
     >>> cap_sentence(20_000, 400, "documents", "words")
     '400 of 20,000 documents are shown, drawn at random; of each at most 1,000 words or 5 kB.'
     """
-    which = (
-        f"All {n_texts:,} {texts} are shown"
-        if shown == n_texts
-        else f"{shown:,} of {n_texts:,} {texts} are shown, drawn at random"
-    )
+    which = f"{shown:,} of {n_texts:,} {texts} are shown, drawn at random"
+    if shown == n_texts:
+        which = f"All {n_texts:,} {texts} are shown"
     return f"{which}; of each at most {MAX_WORDS:,} {words} or {room_for(shown) / 1000:g} kB."
 
 
@@ -253,7 +256,7 @@ def relevant_words(components: Floats, overall: Floats) -> list[Ints]:
     [[0, 1], [0, 2]]
     """
     n = min(N_TOP_WORDS, components.shape[1])
-    chosen_words = []
+    by_topic = []
     for row in components:
         possible = np.flatnonzero(row > 0)
         log_p = np.log(row[possible])
@@ -261,15 +264,14 @@ def relevant_words(components: Floats, overall: Floats) -> list[Ints]:
         taken = set()
         for step in range(RELEVANCE_STEPS + 1):
             # Rounded, since words in the same number have relevances that differ by rounding.
-            values = np.round(
-                step / RELEVANCE_STEPS * log_p + (1 - step / RELEVANCE_STEPS) * lift, 9
-            )
+            share = step / RELEVANCE_STEPS
+            values = np.round(share * log_p + (1 - share) * lift, 9)
             least = np.partition(values, -n)[-n] if n < len(values) else -np.inf
             top = np.flatnonzero(values >= least)  # of equal ones the first n are taken
             taken.update(top[np.argsort(-values[top], kind="stable")[:n]].tolist())
         chosen = possible[sorted(taken)]
-        chosen_words.append(chosen[np.argsort(-row[chosen], kind="stable")])
-    return chosen_words
+        by_topic.append(chosen[np.argsort(-row[chosen], kind="stable")])
+    return by_topic
 
 
 def number(value: float) -> str:
@@ -281,11 +283,15 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def trace(name: str, steps: tuple[Progress, ...]) -> Trace:
-    """A history, of which a long one is thinned out; the last step stays."""
-    every = -(-len(steps) // MAX_STEPS)
-    kept = [*steps[:-1:every], steps[-1]]
-    return Trace(name, [step.n_iter for step in kept], [float(step.objective) for step in kept])
+def traces(histories: dict[str, tuple[Progress, ...]]) -> tuple[Trace, ...]:
+    """Histories of two steps or more; long ones are thinned out, but for their last step."""
+    thinned = []
+    for name, steps in histories.items():
+        if len(steps) > 1:
+            kept = [*steps[: -1 : -(-len(steps) // MAX_STEPS)], steps[-1]]
+            objectives = [float(step.objective) for step in kept]
+            thinned.append(Trace(name, [step.n_iter for step in kept], objectives))
+    return tuple(thinned)
 
 
 def detectable(diagnosis: Diagnosis, lags: Iterable[int], k: int, what: str) -> list[Item]:
@@ -304,45 +310,16 @@ def detectable(diagnosis: Diagnosis, lags: Iterable[int], k: int, what: str) -> 
     return [Item(f"Detectable {what}", f"{least}{n:,}", note)]
 
 
-def command_items(command: str | None) -> list[Item]:
-    """Version, and what was typed."""
-    return [Item("cohmm", __version__), *([Item("Command", command)] if command else [])]
+def sample_texts(lengths: Ints, n: int) -> Ints:
+    """Which texts, with so many words each, are shown: ``n`` at random, within the cap on words.
 
+    The draw is always the same.
 
-class Draw:
-    """Of all texts that are offered, those with the smallest random keys, within the caps.
-
-    They do not depend on how many are offered at a time.
-
-    >>> draw = Draw(2)
-    >>> draw.offer([10, 10, 10]), draw.offer([10])
-    (array([1, 2]), array([2, 3]))
+    >>> sample_texts(np.array([10, 10, 10, 10]), 2)
+    array([2, 3])
     """
-
-    def __init__(self, wanted: int) -> None:
-        if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or wanted < 0:
-            raise ValueError(f"the number of documents to show must be from 0, not {wanted!r}")
-        self._wanted = wanted
-        self._rng = np.random.default_rng(0)
-        self._keys: Floats = np.empty(0)
-        self._numbers: Ints = np.empty(0, np.int64)
-        self._lengths: Ints = np.empty(0, np.int64)
-        self._limit = math.inf  # the smallest key that was left out
-        self.n_offered = 0
-
-    def offer(self, lengths: Ints | list[int]) -> Ints:
-        """Texts with so many words each; the numbers, from 0, of all that are chosen as yet."""
-        keys = self._rng.random(len(lengths))
-        new = np.flatnonzero(keys < self._limit)
-        words = np.minimum(np.asarray(lengths, np.int64)[new], MAX_WORDS)
-        keys = np.concatenate([self._keys, keys[new]])
-        order = np.argsort(keys, kind="stable")
-        all_lengths = np.concatenate([self._lengths, words])[order]
-        fitting = int(np.searchsorted(np.cumsum(all_lengths), MAX_TOTAL_WORDS, side="right"))
-        n = min(self._wanted, fitting)
-        if n < len(order):
-            self._limit = float(keys[order[n]])
-        self._keys, self._lengths = keys[order[:n]], all_lengths[:n]
-        self._numbers = np.concatenate([self._numbers, self.n_offered + new])[order[:n]]
-        self.n_offered += len(lengths)
-        return np.sort(self._numbers)
+    if not is_whole(n) or n < 0:
+        raise ValueError(f"the number of documents to show must be from 0, not {n!r}")
+    order = np.argsort(np.random.default_rng(0).random(len(lengths)), kind="stable")
+    words = np.cumsum(np.minimum(lengths[order], MAX_WORDS))
+    return np.sort(order[: min(n, int(np.searchsorted(words, MAX_TOTAL_WORDS, side="right")))])

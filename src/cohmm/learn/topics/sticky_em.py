@@ -17,8 +17,7 @@ from cohmm.data.partitioned import Partitioned
 from cohmm.kernels.documents import DocumentChain, count_moves, count_words
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Part
-from cohmm.learn.fit import Callback
-from cohmm.learn.run import Record, learner
+from cohmm.learn.learner import Callback, Record, learner
 from cohmm.learn.topics.topic_fit import TopicFit, term_counts, topic_fit
 from cohmm.model.sampling import generator
 from cohmm.model.topic_model import floored, parts_of
@@ -141,11 +140,8 @@ def _counted(
         count_words(*place, weights, chain, sweeps, own, words, totals)
         return words, totals
 
-    parts = run(task, _groups(documents, chain.emission.size))
-    if not parts:  # a part of more, without documents
-        return Counted(np.zeros(chain.emission.shape), 0.0, 0.0, 0.0, 0.0)
-    words, totals = parts[0]
-    for more, also in parts[1:]:
+    words, totals = np.zeros(chain.emission.shape), np.zeros(4)
+    for more, also in run(task, _groups(documents, chain.emission.size)):
         words += more
         totals += also
     return Counted(words, *map(float, totals))
