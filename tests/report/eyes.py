@@ -1,6 +1,6 @@
 """How the colours of `cohmm.report.colours` are chosen, and how four kinds of eyes see them.
 
-A topic has a hue and a tone.  From these come its colours (OKLCH, Ottosson 2020).  Lightness lies in
+A topic has a hue and a tone.  From these come its colours (OKLCH, Ottosson 2020).  Lightness is in
 bands that keep enough contrast with the text on them and the page around them; tones use these
 bands, since eyes that confuse hues see lightness.  Each colour is the farthest from those before
 it, to the worst of four eyes: normal, protanope, deuteranope, tritanope (Machado et al. 2009).
