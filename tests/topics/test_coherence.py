@@ -66,17 +66,17 @@ def by_definition(words, texts, measure, eps, window=None) -> float:
 def test_occurrences_are_those_of_all_windows(texts: list[list[int]], window: int) -> None:
     documents = documents_of(texts, 6)
     words = np.array([[0, 1, 2], [3, 1, 5]])
-    found = occurrences(words, documents, window)
+    found = occurrences(documents, words, window)
     sets = [set(part) for text in texts for part in windows_of(text, window)]
     assert found.total == len(sets)
     for k, row in enumerate(words):
         for i, v in enumerate(row):
             for j, w in enumerate(row):
                 assert found.joint[k, i, j] == sum({v, w} <= there for there in sets)
-    whole = occurrences(words, documents)
+    whole = occurrences(documents, words)
     assert whole.total == len(texts)
-    np.testing.assert_array_equal(whole.joint, occurrences(words, documents, 12).joint)
-    of_counts = occurrences(words, documents.term_counts())
+    np.testing.assert_array_equal(whole.joint, occurrences(documents, words, 12).joint)
+    of_counts = occurrences(documents.term_counts(), words)
     np.testing.assert_array_equal(whole.joint, of_counts.joint)
 
 

@@ -151,9 +151,9 @@ def texts_again(inputs: list[str], column: str | None, encoding: str) -> Iterato
 
 
 def _load(path: Path) -> HMM | HTMM:
+    from cohmm.learn.topics.topic_fit import KIND
     from cohmm.model.hmm import HMM
     from cohmm.storage import StorageError, kind
-    from cohmm.topics.htmm_file import KIND
 
     held = kind(path)
     if held == KIND:

@@ -6,29 +6,27 @@ import os
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from cohmm._validation import check_decay, check_whole, warn
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
-from cohmm.data.user_warnings import warn
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
 from cohmm.distributed.backend import Partitions
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Callback, print_progress
-from cohmm.learn.options import check_decay
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.online import grown_htmm, with_new_documents
 from cohmm.learn.topics.pair_topics import SeedWords
-from cohmm.learn.topics.topic_fit import TopicFit
+from cohmm.learn.topics.topic_fit import TopicFit, load_fit, save_fit
 from cohmm.learn.topics.topic_lags import TopicLags
 from cohmm.model.topic_model import Chain, TopicLabels, check_chain
 from cohmm.topics.coherence import Measure, coherence
@@ -42,7 +40,6 @@ from cohmm.topics.export import (
     pyldavis_arrays,
     topic_frame,
 )
-from cohmm.topics.htmm_file import load_fit, save_fit
 from cohmm.topics.over_time import LEVEL, TopicsOver, groups_of, topics_over
 from cohmm.topics.periods import Period
 from cohmm.topics.perplexity import Method, likelihood
@@ -195,14 +192,18 @@ class HTMM(
                 "several, give them as a list, or as lines of a text file",
                 TextWarning,
             )
-        return self._learn(
+        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        self.fit_ = htmm(
             documents,
-            n_components=self.n_components,
+            self.n_components,
+            lags=self.lags,
             n_init=self.n_init,
-            weights=None if sample_weight is None else np.asarray(sample_weight, np.float64),
+            weights=weights,
             seed_words=self.seed_words,
-            callback=callback or self._progress(),
+            **self._learning(callback),
         )
+        self.documents_, self._weights = documents, weights
+        return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn from ``X``, and return the topics' shares of its documents, (D, K)."""
@@ -237,33 +238,15 @@ class HTMM(
                 "loaded from a file has only if save(path, counts=True) wrote it"
             )
         new = self.encode(X) if self.vocabulary is not None else self._learn_words(X)
+        options = {"decay": decay, **self._learning()}
         if documents is None:
-            self.fit_ = grown_htmm(
-                new,
-                fit,
-                fit.counts,
-                decay=decay,
-                refine=self.refine,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                weights=sample_weight,
-                random_state=self.random_state,
-                callback=self._progress(),
-            )
+            learned = grown_htmm(new, fit, weights=sample_weight, **options)
         else:
             weights = (self._weights, sample_weight)
-            every = with_new_documents(
-                fit, documents, fit.counts, new, decay=decay, weights=weights
+            learned, self.documents_, self._weights = with_new_documents(
+                fit, documents, new, weights=weights, lags=self.lags, **options
             )
-            self._learn(
-                every.documents,
-                n_components=fit.n_components,
-                weights=every.weights,
-                start=every.start,
-                counts=every.counts,
-                callback=self._progress(),
-            )
-        self.fit_ = with_labels_of(fit, self.fit_)
+        self.fit_ = with_labels_of(fit, learned)
         return self
 
     # -- the topics --------------------------------------------------------------------------
@@ -489,8 +472,7 @@ class HTMM(
         Stability(3 seeds: total variation 0.000, 100% of top words shared, 0 of 2 topics lost)
         """
         fit = self._fitted()
-        if isinstance(n, bool) or not isinstance(n, Integral) or n < 2:
-            raise ValueError(f"n must be a whole number from 2, not {n!r}")
+        check_whole(2, n=n)
         data = self._documents("stability", documents)
         model = clone(self).set_params(n_components=fit.n_components)
         first = 0 if self.random_state is None else self.random_state + 1
@@ -640,18 +622,15 @@ class HTMM(
 
     # -- inside ------------------------------------------------------------------------------
 
-    def _learn(self, documents: Documents | Partitioned, **options: Any) -> Self:
-        self.fit_ = htmm(
-            documents,
-            lags=self.lags,
-            refine=self.refine,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=self.random_state,
-            **options,
-        )
-        self.documents_, self._weights = documents, options["weights"]
-        return self
+    def _learning(self, callback: Callback | None = None) -> dict[str, Any]:
+        """Options of all learners."""
+        return {
+            "refine": self.refine,
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "random_state": self.random_state,
+            "callback": callback or (print_progress if self.verbose else None),
+        }
 
     def _learn_words(self, X: Any) -> Documents:
         return read_documents(X, **{name: getattr(self, name) for name in TEXT_OPTIONS})
@@ -660,9 +639,6 @@ class HTMM(
         """How texts become words of the model."""
         options = {name: getattr(self, name) for name in TEXT_OPTIONS}
         return options | {"vocabulary": self._fitted().vocabulary}
-
-    def _progress(self) -> Callback | None:
-        return print_progress if self.verbose else None
 
     def _fitted(self) -> TopicFit:
         check_is_fitted(self)

@@ -60,9 +60,9 @@ def transitions_of(model: Any) -> Table:
     """The transitions of a model, or an array of them, (K, K)."""
     model = unwrap(model)
     if isinstance(model, TopicFit):
+        if model.chain == "independent":
+            raise ValueError(f"{model!r} has no transitions: give an HTMM")
         return Table(model.transitions, model.prevalence, "topic", _names_of_topics(model))
-    if isinstance(model, TopicFit):
-        raise ValueError(f"{model!r} has no transitions: give an HTMM")
     if not isinstance(model, HMM):
         values = _probabilities(model, "transitions, (K, K)")
         k = len(values)
@@ -74,8 +74,7 @@ def transitions_of(model: Any) -> Table:
 
 def _names_of_topics(fit: TopicFit) -> tuple[str, ...]:
     """A label, or a number, of every topic; () where none has a label."""
-    labels = fit.labels if isinstance(fit, TopicFit) else ()
-    return tuple(str(k) if label is None else label for k, label in enumerate(labels))
+    return tuple(str(k) if label is None else label for k, label in enumerate(fit.labels))
 
 
 def _probabilities(array: Any, what: str) -> Floats:

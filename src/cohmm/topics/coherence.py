@@ -19,14 +19,14 @@ where ``window`` is given.  Values are comparable only under the same definition
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy import sparse
 
+from cohmm._validation import check_whole, is_whole
 from cohmm.data.documents import Documents
-from cohmm.data.partitioned import Partitioned
 from cohmm.data.vocabulary import codes_in
 from cohmm.kernels.documents import TopWords, window_cooccurrence
 from cohmm.kernels.threads import run, split
@@ -36,20 +36,6 @@ from cohmm.topics.top_words import top_codes, top_words
 
 Measure = Literal["paper", "umass", "npmi", "c_v"]
 PARTS = 16
-
-
-class _Defaults(NamedTuple):
-    top: int
-    eps: float
-    window: int | None
-
-
-_DEFAULTS: dict[str, _Defaults] = {
-    "paper": _Defaults(20, 0.01, None),
-    "umass": _Defaults(20, 1.0, None),
-    "npmi": _Defaults(10, 1e-12, None),
-    "c_v": _Defaults(10, 1e-12, 110),
-}
 
 
 class Occurrences(NamedTuple):
@@ -103,22 +89,21 @@ def coherence(
     array([ 0.02 , -0.658])
     """
     if measure not in get_args(Measure):
-        raise ValueError(f"measure must be one of {', '.join(_DEFAULTS)}, not {measure!r}")
-    defaults = _DEFAULTS[measure]
-    if eps is None:
-        eps = defaults.eps
+        raise ValueError(f"measure must be one of {', '.join(_MEASURES)}, not {measure!r}")
+    score, default_top, default_eps, default_window = _MEASURES[measure]
+    eps = default_eps if eps is None else eps
     least = "at least" if measure in ("npmi", "c_v") else "above"
     if not 0 <= eps < np.inf or (eps == 0 and least == "above"):
         raise ValueError(f"eps must be finite and {least} 0 for {measure!r}, not {eps}")
     if window is None:
-        window = defaults.window
+        window = default_window
     elif measure not in ("npmi", "c_v"):
         raise ValueError(f"{measure!r} is defined by documents: leave out window={window}")
-    words = _words(topics, documents, defaults.top, top)
-    if isinstance(documents, Partitioned):
-        counted = documents.map_sum(_occurrences, words, window)
+    words = _words(topics, documents, default_top, top)
+    if sparse.issparse(documents):
+        counted = occurrences(documents, words, window)
     else:
-        counted = occurrences(words, documents, window)
+        counted = documents.map_sum(occurrences, words, window)
     if not counted.single.all():
         topic, place = np.argwhere(counted.single == 0)[0]
         word = _name(documents, int(words[topic, place]))
@@ -126,14 +111,10 @@ def coherence(
             f"no document has the word {word!r}, number {place + 1} of topic {topic}: the "
             "reference corpus must have all top words"
         )
-    return _MEASURES[measure](counted, eps)
+    return score(counted, eps)
 
 
-def _occurrences(documents: Documents, words: Ints, window: int | None) -> Occurrences:
-    return occurrences(words, documents, window)
-
-
-def occurrences(words: Ints, documents: Documents | Any, window: int | None = None) -> Occurrences:
+def occurrences(documents: Documents | Any, words: Ints, window: int | None = None) -> Occurrences:
     """Count documents, or windows, with one and with two of the ``words``, codes (K, n)."""
     n_words, symbols, offsets = _symbols(documents, window)
     top_words = TopWords.of(words, n_words)
@@ -152,9 +133,7 @@ def occurrences(words: Ints, documents: Documents | Any, window: int | None = No
 
 def _symbols(documents: Documents | Any, window: int | None) -> tuple[int, Ints, Ints]:
     """The size of the vocabulary; the words of all documents; where each document begins."""
-    if window is not None and (
-        isinstance(window, bool) or not isinstance(window, (int, np.integer)) or window < 1
-    ):
+    if window is not None and (not is_whole(window) or window < 1):
         raise ValueError(f"window must be a whole number of words from 1, not {window!r}")
     if not sparse.issparse(documents):
         return len(documents.vocabulary), documents.symbols, documents.offsets
@@ -201,7 +180,12 @@ def _c_v(counted: Occurrences, eps: float) -> Floats:
     return np.asarray(cosines.mean(axis=1))
 
 
-_MEASURES = {"paper": _paper, "umass": _umass, "npmi": _npmi, "c_v": _c_v}
+_MEASURES: dict[str, tuple[Callable[[Occurrences, float], Floats], int, float, int | None]] = {
+    "paper": (_paper, 20, 0.01, None),  # top words, eps, window
+    "umass": (_umass, 20, 1.0, None),
+    "npmi": (_npmi, 10, 1e-12, None),
+    "c_v": (_c_v, 10, 1e-12, 110),
+}
 
 
 def _words(topics: Any, documents: Any, default: int, top: int | None) -> Ints:
@@ -209,8 +193,7 @@ def _words(topics: Any, documents: Any, default: int, top: int | None) -> Ints:
     vocabulary = getattr(documents, "vocabulary", None)
     n_words = documents.shape[1] if vocabulary is None else len(vocabulary)
     n = default if top is None else top
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
-        raise ValueError(f"top must be a whole number from 2, not {n!r}")
+    check_whole(2, top=n)
     if isinstance(topics, TopicModel):
         same = vocabulary is None or vocabulary == topics.vocabulary
         topics = topics.components if same else top_words(topics.components, topics.vocabulary, n)

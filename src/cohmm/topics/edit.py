@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from cohmm._validation import is_whole
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model.matching import match_rows
 from cohmm.model.topic_model import MAX_LABEL, TopicLabels, TopicModel, checked_label
@@ -223,7 +224,7 @@ def topic_number(topic: Any, k: int, labels: Sequence[str | None] = ()) -> int:
         known = [label for label in labels if label is not None]
         there = f"there are {', '.join(map(repr, known))}" if known else "none has a label"
         raise ValueError(f"there is no topic with the label {topic!r}: {there}")
-    if isinstance(topic, bool) or not isinstance(topic, (int, np.integer)):
+    if not is_whole(topic):
         raise ValueError(f"a topic is chosen by its number or its label, not by {topic!r}")
     if not 0 <= topic < k:
         which = "there is topic 0 alone" if k == 1 else f"they are 0 to {k - 1}"

@@ -37,10 +37,9 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 from scipy.special import stdtrit
 
+from cohmm._validation import shown, warn
 from cohmm.data.documents import Documents
 from cohmm.data.text import TextWarning
-from cohmm.data.user_warnings import warn
-from cohmm.data.values import shown
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model.hmm_frames import frame
 from cohmm.model.topic_model import TopicModel

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from cohmm.data.values import shown
+from cohmm._validation import shown
 from cohmm.kernels.types import Ints
 
 Period = Literal["hour", "day", "week", "month", "quarter", "year", "decade", "century"]

@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from cohmm._validation import is_whole
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model.topic_model import TopicModel
 
@@ -39,7 +40,7 @@ def top_codes(components: Any, n: int, by: Order = "probability", prevalence: An
     """
     components = _checked(components)
     n_words = components.shape[1]
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= n_words:
+    if not is_whole(n) or not 1 <= n <= n_words:
         raise ValueError(
             f"the number of top words must be from 1 to {n_words}, the size of the vocabulary, "
             f"not {n!r}"

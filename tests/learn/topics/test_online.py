@@ -13,7 +13,7 @@ from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
 from cohmm.evidence.counting import count_documents
 from cohmm.learn.topics.online import Past
 from cohmm.learn.topics.sticky_em import SMOOTHING, expected_counts, sticky_chain, tempered_switch
-from cohmm.topics.htmm_file import KIND
+from cohmm.learn.topics.topic_fit import KIND
 from tests.laws import close
 from tests.topics.samples import error
 

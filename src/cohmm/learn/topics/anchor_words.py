@@ -25,12 +25,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy import sparse
 
+from cohmm._validation import check_choice, check_whole
 from cohmm.data.documents import Documents
 from cohmm.kernels.nearest import nearest_by_divergence, nearest_by_squares
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Callback
-from cohmm.learn.options import check_choice, check_whole
 from cohmm.learn.run import Record, learner
 from cohmm.learn.topics.topic_fit import TopicFit, smoothed, term_counts, topic_fit
 from cohmm.model.sampling import generator

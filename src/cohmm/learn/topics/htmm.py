@@ -22,12 +22,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from cohmm._validation import check_states, check_whole
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_documents
 from cohmm.learn.fit import Callback
-from cohmm.learn.options import check_states, check_whole
 from cohmm.learn.pairs.pair_evidence import States
 from cohmm.learn.run import Record, learner
 from cohmm.learn.topics.pair_topics import SeedWords, checked_seeds, topics_of_pairs

@@ -1,7 +1,7 @@
 """Topics learned on from new documents.
 
 Where the documents before are at hand, `with_new_documents` joins them with the new ones, and
-`cohmm.learn.htmm` goes on from where the topics stood.  Where only their pairs are kept,
+goes on from where the topics stood.  Where only their pairs are kept,
 `grown_htmm` has two steps:
 
     1. pairs of words before and now are summed, and topics learned from them, from where they stood
@@ -88,32 +88,22 @@ class Past(NamedTuple):
         )
 
 
-class Joined(NamedTuple):
-    """All documents, and what `cohmm.learn.htmm` needs to go on with them."""
-
-    documents: Documents
-    counts: Cooccurrence
-    weights: Floats | None
-    """One per document, or None where all weigh the same."""
-    start: HMM
-
-
 def with_new_documents(
     fit: TopicFit,
     documents: Documents,
-    counts: Cooccurrence,
     new: Documents,
     *,
     decay: float = 1.0,
     weights: tuple[Any, Any] = (None, None),
-) -> Joined:
-    """Documents that ``fit`` was learned from, joined with new ones.
+    **options: Any,
+) -> tuple[TopicFit, Documents, Floats | None]:
+    """Topics of the documents that ``fit`` was learned from, and of new ones.
 
     Parameters
     ----------
     fit : TopicFit
-        The topics so far.
-    documents, counts : Documents, Cooccurrence
+        The topics so far, with their counts of pairs.
+    documents : Documents
         What they were learned from.
     new : Documents
         What has come since; new words join the vocabulary.
@@ -121,21 +111,28 @@ def with_new_documents(
         What came before weighs so many times what it did.
     weights : two arrays, or None each
         Of the documents before, and of the new ones.
+    **options
+        Others of `cohmm.learn.htmm`.
+
+    Returns
+    -------
+    The topics, all documents, and their weights, or None where all weigh the same.
     """
     documents, new = in_common_words(documents, new)
     before, now = weights
     together = None
     if decay < 1 or before is not None or now is not None:
         together = np.concatenate([decay * _weights(documents, before), _weights(new, now)])
-    counts = counts.scaled(decay) + count_documents(new, counts.lags, now)
-    start = _start(fit, documents, counts)
-    return Joined(joined(documents, new), counts, together, start)
+    counts = _summed(fit, new, decay, now)
+    everything, start = joined(documents, new), _start(fit, documents, counts)
+    k = fit.n_components
+    learned = htmm(everything, k, weights=together, start=start, counts=counts, **options)
+    return learned, everything, together
 
 
 def grown_htmm(
     documents: Documents,
     before: TopicFit,
-    counts: Cooccurrence,
     *,
     decay: float = 1.0,
     refine: int = 1,
@@ -143,16 +140,14 @@ def grown_htmm(
     callback: Callback | None = None,
     **options: Any,
 ) -> TopicFit:
-    """Topics of the documents of ``counts`` and of new ones; the result has the pairs of all.
+    """Topics of documents of which the counts are left, and of new ones.
 
     Parameters
     ----------
     documents : Documents
         The new ones; their new words join those of ``before``.
     before : TopicFit
-        The topics so far.
-    counts : Cooccurrence
-        The pairs that they were learned from.
+        The topics so far, with their counts of pairs.
     decay : float
         What came before weighs so many times what it did.
     refine, weights, callback, **options
@@ -161,17 +156,15 @@ def grown_htmm(
     >>> from cohmm.datasets.synthetic_topics import sample_htmm
     >>> documents = sample_htmm(200, n_components=3, n_words=60, random_state=0).documents
     >>> first, second = (documents.select(np.arange(a, a + 100)) for a in (0, 100))
-    >>> counts = count_documents(first, range(1, 6))
-    >>> fit = grown_htmm(second, htmm(first, 3, random_state=0), counts)
+    >>> fit = grown_htmm(second, htmm(first, 3, lags=range(1, 6), random_state=0))
     >>> fit.counts == count_documents(documents, range(1, 6))
     True
     """
     record = Record(callback)
-    counts = counts.scaled(decay)
     no_documents = Documents(np.empty(0, np.int32), np.zeros(1, np.int64), before.vocabulary)
     _, documents = in_common_words(no_documents, documents)
-    past = Past.of(before, counts, documents.vocabulary)
-    counts = counts + count_documents(documents, counts.lags, weights)
+    past = Past.of(before, _counts(before).scaled(decay), documents.vocabulary)
+    counts = _summed(before, documents, decay, weights)
     start = _start(before, documents, counts)
     # 1. pairs
     fit = htmm(
@@ -222,6 +215,18 @@ def grown_htmm(
         starts=fit.starts,
         counts=counts,
     )
+
+
+def _counts(fit: TopicFit) -> Cooccurrence:
+    if fit.counts is None:
+        raise ValueError(f"{fit!r} has no counts of pairs to go on from")
+    return fit.counts
+
+
+def _summed(fit: TopicFit, new: Documents, decay: float, weights: Any) -> Cooccurrence:
+    """The pairs of the documents so far, and of new ones."""
+    counts = _counts(fit).scaled(decay)
+    return counts + count_documents(new, counts.lags, weights)
 
 
 def _start(fit: TopicFit, documents: Documents, counts: Cooccurrence) -> HMM:

@@ -23,12 +23,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from cohmm.data.values import shown
+from cohmm._validation import check_states, shown
 from cohmm.data.vocabulary import codes_in
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fit import Callback, Fit, Progress
-from cohmm.learn.options import check_states
 from cohmm.learn.pairs.min_volume import Problem, Run, algorithm_1
 from cohmm.learn.pairs.pair_evidence import PairEvidence, States, number_of_states
 from cohmm.learn.pairs.pair_fit import as_hmm

@@ -12,7 +12,6 @@ and costs two passes over the non-zeros of N.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -28,7 +27,7 @@ from cohmm.learn.topics.topic_fit import TopicFit, smoothed, term_counts, topic_
 from cohmm.model.sampling import generator
 
 MIXED_IN = 1e-3
-NEVER = 1e-60
+PROBABILITY_FLOOR = 1e-60
 
 
 @learner
@@ -74,7 +73,7 @@ def plsa(
     array([[0.6, 0. , 0. , 0.4],
            [0. , 0.5, 0.5, 0. ]])
     """
-    began = time.perf_counter()
+    record = Record(None)
     counts = term_counts(documents, n_components)
     law = _Law.of(counts)
     runs = [
@@ -92,7 +91,7 @@ def plsa(
         name="pLSA",
         converged=converged,
         history=tuple(history),
-        seconds=time.perf_counter() - began,
+        seconds=record.seconds,
     )
 
 
@@ -145,24 +144,20 @@ class _Law:
 
 
 def _scaled(values: Floats, axis: int) -> Floats:
-    values[values < NEVER] = 0.0  # on its way to zero, it would slow all down as a subnormal
+    values[values < PROBABILITY_FLOOR] = 0.0  # a subnormal would slow all down
     total = values.sum(axis=axis, keepdims=True)
     return np.asarray(values / np.where(total > 0, total, 1.0))
 
 
-def _starts(law: _Law, k: int, n_init: int, random_state: int | None, given: Any) -> list[Floats]:
+def _starts(law: _Law, k: int, n_init: int, random_state: int | None, start: Any) -> list[Floats]:
     """Topics to start from, (V, K): every word's frequency times an exponential number."""
+    shape = (len(law.seen), k)
     streams = generator(random_state).spawn(n_init)
-    points = [
-        _scaled(law.frequency[:, None] * rng.exponential(size=(len(law.seen), k)), 0)
-        for rng in streams
-    ]
-    if given is not None:
-        points[0] = _given(law, k, given)
-    return points
+    points = [_scaled(law.frequency[:, None] * rng.exponential(size=shape), 0) for rng in streams]
+    return points if start is None else [_checked_start(law, k, start), *points[1:]]
 
 
-def _given(law: _Law, k: int, start: Any) -> Floats:
+def _checked_start(law: _Law, k: int, start: Any) -> Floats:
     try:
         start = np.asarray(start, np.float64)
     except (TypeError, ValueError):

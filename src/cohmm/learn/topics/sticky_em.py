@@ -141,11 +141,8 @@ def _counted(
         count_words(*place, weights, chain, sweeps, own, words, totals)
         return words, totals
 
-    parts = run(task, _groups(documents, chain.emission.size))
-    if not parts:  # a part of more, without documents
-        return Counted(np.zeros(chain.emission.shape), 0.0, 0.0, 0.0, 0.0)
-    words, totals = parts[0]
-    for more, also in parts[1:]:
+    words, totals = np.zeros(chain.emission.shape), np.zeros(4)
+    for more, also in run(task, _groups(documents, chain.emission.size)):
         words += more
         totals += also
     return Counted(words, *map(float, totals))

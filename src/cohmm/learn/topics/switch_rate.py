@@ -76,8 +76,8 @@ def best_chain(chain: DocumentChain, held_out: list[HeldOut]) -> DocumentChain:
         def by_odds(x: float, draws: float = draws) -> float:
             return loss(draws, float(x))
 
-        found = minimize_scalar(by_odds, bounds=LOG_ODDS, method="bounded", options=options)
-        odds = float(found.x)
+        best = minimize_scalar(by_odds, bounds=LOG_ODDS, method="bounded", options=options)
+        odds = float(best.x)
         draws = min(PRIOR_DRAWS, key=lambda n, odds=odds: loss(n, odds))  # type: ignore[misc]
     return candidate(draws, odds)
 

@@ -1,24 +1,32 @@
-"""What a learner of topics returns, and what all of them do at their beginning and their end."""
+"""What a learner of topics returns, its file, and what all do at their beginning and end."""
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 
+from cohmm import storage
+from cohmm._validation import is_whole
 from cohmm.data.documents import Documents
-from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.cooccurrence import Cooccurrence, checked_lag
 from cohmm.kernels.types import Floats
 from cohmm.learn.fit import Progress
-from cohmm.learn.options import is_whole
 from cohmm.learn.run import warn
 from cohmm.model.topic_model import TopicLabels, TopicModel
 
 PRIOR_PER_TOPIC = 0.1  # pseudo-counts
+
+KIND = "topic model"  # of a file
+COUNTS = "counts."  # before the names of their arrays
+ARRAYS = ("components", "prevalence", "prior", "transitions")
+HISTORIES = ("history", "passes")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,3 +149,85 @@ def optional_package(learner: str, module: str, extra: str) -> Any:
         raise ImportError(
             f"{learner} needs the package {package}: pip install 'cohmm[{extra}]'"
         ) from None
+
+
+# -- files -----------------------------------------------------------------------------------
+
+
+def save_fit(path: str | os.PathLike[str], fit: TopicFit, parameters: dict[str, Any]) -> None:
+    """Write topics, the parameters that they were learned with, and their pairs if there are."""
+    counts = fit.counts
+    header = {
+        "vocabulary": fit.vocabulary,
+        "name": fit.name,
+        "converged": fit.converged,
+        "seconds": fit.seconds,
+        "switch": float(fit.switch),
+        "starts": [float(start) for start in fit.starts],
+        "labels": fit.labels,
+        "parameters": {name: _plain(name, value) for name, value in parameters.items()},
+        "counts": None if counts is None else list(counts.lags),
+    }
+    arrays = {name: getattr(fit, name) for name in ARRAYS}
+    for name in HISTORIES:
+        arrays[name] = np.array(getattr(fit, name), np.float64).reshape(-1, len(Progress._fields))
+    if counts is not None:
+        arrays |= {f"{COUNTS}{name}": array for name, array in counts.arrays().items()}
+    storage.save(path, KIND, header, arrays)
+
+
+def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[TopicFit, dict[str, Any]]:
+    """The topics and parameters that `save_fit` wrote, with no other than the ``known`` ones."""
+    header, arrays = storage.load(path, KIND)
+
+    def build() -> tuple[TopicFit, dict[str, Any]]:
+        vocabulary, counts = tuple(header["vocabulary"]), None
+        if header.get("counts") is not None:
+            own = {n.removeprefix(COUNTS): a for n, a in arrays.items() if n.startswith(COUNTS)}
+            counts = Cooccurrence.from_arrays(header["counts"], own, vocabulary)
+        content: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
+        for name in HISTORIES:
+            rows = arrays[name].tolist()
+            content[name] = tuple(Progress(int(row[0]), *row[1:]) for row in rows)
+        fit = TopicFit(
+            **content,
+            vocabulary=vocabulary,
+            name=str(header["name"]),
+            converged=bool(header["converged"]),
+            seconds=float(header["seconds"]),
+            switch=float(header["switch"]),
+            starts=tuple(map(float, header["starts"])),
+            labels=tuple(header.get("labels", ())),  # files of earlier versions have none
+            counts=counts,
+        )
+        parameters = dict(header["parameters"])
+        lags = parameters.get("lags", 1)
+        if isinstance(lags, dict):
+            lags = parameters["lags"] = {int(lag): share for lag, share in lags.items()}
+        for lag in lags if isinstance(lags, (list, dict)) else [lags] if lags != "auto" else []:
+            checked_lag(lag)
+        for name in parameters.keys() - set(known):
+            raise ValueError(f"there is no parameter {name!r}")
+        return fit, parameters
+
+    return cast(tuple[TopicFit, dict[str, Any]], storage.reading(path, build))
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A parameter as JSON can hold it."""
+    if callable(value):
+        raise ValueError(
+            f"{name}={value!r} is a function, which a file cannot hold: set_params({name}=None) "
+            "first, and give documents that are cut into words already"
+        )
+    if isinstance(value, np.random.RandomState):
+        return None  # it has been drawn from
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(name, item) for key, item in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(name, item) for item in value]
+    return value

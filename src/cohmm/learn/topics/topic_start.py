@@ -266,25 +266,24 @@ class _Cloud:
 
     def spread(self, k: int, rng: np.random.Generator) -> Floats:
         """Centres to begin with: of held clusters, and points far from those drawn before."""
-        points, kept = self.points, self.kept
-        known = _Cloud(points[kept], self.weights[kept], self.held[kept])
-        given = known.centres(known.held, self.n_held)
-        closest = np.ones(len(points))
-        for n, centre in enumerate(given):
-            apart = _squared_lengths(points - centre)
-            closest = apart if n == 0 else np.minimum(closest, apart)
+        points, weights = self.points, self.weights
+        own = [self.held == n for n in range(self.n_held)]
+        centres = [np.average(points[which], axis=0, weights=weights[which]) for which in own]
+        closest = np.full(len(points), np.inf)
         chosen: list[int] = []
-        for n in range(len(given), k):
-            mass = self.weights * closest
+        for centre in centres:
+            closest = np.minimum(closest, _squared_lengths(points - centre))
+        while len(centres) < k:
+            mass = weights * closest if centres else weights.copy()
             mass[chosen] = 0.0
             if mass.sum() <= 0:  # all other points are where chosen ones are
                 mass = np.ones(len(points))
                 mass[chosen] = 0.0
             below = np.cumsum(mass)
             chosen.append(int(np.searchsorted(below, rng.random() * below[-1], side="right")))
-            apart = _squared_lengths(points - points[chosen[-1]])
-            closest = apart if n == 0 else np.minimum(closest, apart)
-        return np.concatenate([given, points[chosen]])
+            centres.append(points[chosen[-1]])
+            closest = np.minimum(closest, _squared_lengths(points - centres[-1]))
+        return np.array(centres)
 
 
 def none_empty(labels: Ints, distance: Floats, kept: Ints) -> Ints:

@@ -1,9 +1,9 @@
-"""From a column of cells to symbols: a cell is a symbol, some words, or a list."""
+"""From columns of cells to symbols: a cell is a symbol, some words, or a list."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -11,10 +11,54 @@ import pyarrow.compute as pc
 
 from cohmm.data.arrow import common
 from cohmm.data.arrow import is_text as is_text
-from cohmm.data.readers.codes import Chunk
 from cohmm.data.vocabulary import distinct_characters
 from cohmm.kernels.text import split_words
 from cohmm.kernels.types import Ints
+
+
+class Chunk(NamedTuple):
+    """Symbols that follow one another in a file.
+
+    ``symbols`` is a column of strings or numbers in which null is a missing observation,
+    ``sequences`` says which sequence of the file each is in, ``rows`` in which row or line
+    it stands; ``blank`` counts the rows that were skipped because they are empty.
+    """
+
+    symbols: pa.Array
+    sequences: Ints
+    rows: Ints
+    blank: int = 0
+
+    def starts(self, last: int) -> Ints:
+        """Where sequences begin; ``last`` is the one that the symbols before are in."""
+        sequences = self.sequences
+        if sequences[0] == sequences[-1]:  # they only ever go up: it is one
+            return np.zeros(int(sequences[0] != last), np.int64)
+        begins = np.flatnonzero(sequences[1:] != sequences[:-1]) + 1
+        return begins if sequences[0] == last else np.concatenate([[0], begins])
+
+
+class Cells(NamedTuple):
+    """Some rows of a table.
+
+    ``columns`` has those that were asked for: "column", "group" and "order"; ``rows`` are their
+    numbers from 1; ``are_symbols`` says whether a cell is read best as one symbol, rather than as
+    a sequence; ``blank`` counts rows that were skipped because they are empty.
+    """
+
+    columns: dict[str, pa.Array]
+    rows: Ints
+    are_symbols: bool
+    blank: int = 0
+
+    def chunk(self, symbols: bool | None, characters: bool) -> Chunk:
+        """The symbols; each cell is one, or as many as it has."""
+        cells, blank = self.columns["column"], self.blank
+        if self.are_symbols if symbols is None else symbols:
+            together = np.broadcast_to(np.int64(0), len(cells))
+            return Chunk(by_appearance(cells), together, self.rows, blank)
+        chunk = _cell_sequences(cells, self.rows, characters)
+        return chunk._replace(blank=chunk.blank + blank)
 
 
 def is_number(kind: Any) -> bool:
@@ -29,17 +73,12 @@ def is_list(kind: Any) -> bool:
     )
 
 
-def one_sequence(cells: pa.Array, rows: Ints) -> Chunk:
-    """Each cell is a symbol, and all are one sequence."""
-    return Chunk(by_appearance(cells), np.broadcast_to(np.int64(0), len(cells)), rows)
-
-
-def cell_sequences(cells: pa.Array, rows: Ints, characters: bool = False) -> Chunk:
+def _cell_sequences(cells: pa.Array, rows: Ints, characters: bool) -> Chunk:
     """Each cell is a sequence: a list, words or ``characters``, or one number."""
-    if characters:
-        return _characters(cells, rows)
     if is_list(cells.type):
         return _lists(cells, rows)
+    if characters:
+        return _characters(cells, rows)
     if is_text(cells.type):
         return _words(cells, rows)
     filled = cells.is_valid()
