@@ -66,7 +66,7 @@ def count(
             option = f"--{name.replace('_', '-')}"
             raise ValueError(f"{option} is for one process: leave out --workers or --scheduler")
     with working(threads), cluster(workers, scheduler) as client:
-        from cohmm.data.readers.layout import Layout
+        from cohmm.data.read_sequences import Layout
         from cohmm.data.readers.source import find_sources
         from cohmm.evidence import saved_counts
         from cohmm.evidence.count_files import Options, count_sources
