@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm.data.readers import codes
-from cohmm.data.readers.codes import Chunk, KnownLabels, Labels
+from cohmm.data.readers.codes import Coder
+from cohmm.data.readers.columns import Chunk
 from cohmm.data.readers.source import Source
 
 SOURCE = Source(Path("words.txt"), "text")
@@ -27,7 +28,7 @@ def test_labels_are_numbered_as_they_appear(most, chunks, kind):
     order = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(codes, "MOST_KEPT", most)
-        coder = Labels()
+        coder = Coder()
         for symbols in chunks:
             expected = [order.setdefault(s, len(order)) if s else -1 for s in symbols]
             assert coder.encode(chunk(symbols, kind), SOURCE).tolist() == expected
@@ -35,7 +36,7 @@ def test_labels_are_numbered_as_they_appear(most, chunks, kind):
 
 
 def test_columns_of_other_types_are_coded_as_the_first():
-    coder = Labels()
+    coder = Coder()
     for symbols, kind in ((["7", "x"], pa.string()), ([7, 8], pa.int64()), (["8"], pa.string())):
         found = coder.encode(chunk(symbols, kind), SOURCE).tolist()
     assert found == [2]
@@ -43,7 +44,7 @@ def test_columns_of_other_types_are_coded_as_the_first():
 
 
 def test_the_first_unknown_label_is_named_with_its_row():
-    coder = KnownLabels(("a", "b"), "error")
+    coder = Coder(("a", "b"))
     coder.encode(chunk(["b", "a"], pa.string()), SOURCE)
     with pytest.raises(ValueError, match=r"line 2.*'c'"):
         coder.encode(chunk(["a", "c", "d"], pa.string()), SOURCE)

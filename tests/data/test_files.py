@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from cohmm import HMM, ImpossibleObservation, Sequences, count_pairs, count_triples, threads
 from cohmm.data.read_sequences import Layout, n_bytes, read_files
-from cohmm.data.readers import delimited, plain_text
-from cohmm.data.readers.codes import Labels
-from cohmm.data.readers.reading import read_pieces
+from cohmm.data.readers import delimited, text
+from cohmm.data.readers.codes import Coder
+from cohmm.data.readers.scan import read_pieces
 from cohmm.data.readers.source import find_sources
 from cohmm.evidence.count_files import count_files
 
@@ -189,16 +189,16 @@ def test_few_blocks_are_read_ahead_however_many_threads_there_are(n):
     """A cap on memory has room for these."""
     taken, held = [], []
     with threads(n):
-        for block in plain_text._ahead(str, (taken.append(i) or i for i in range(300))):
+        for block in text._ahead(str, (taken.append(i) or i for i in range(300))):
             held.append(len(taken) - int(block))
     assert taken == list(range(300))
-    assert max(held) <= plain_text.MOST_AHEAD + 1
+    assert max(held) <= text.MOST_AHEAD + 1
 
 
 def test_a_long_line_is_never_held_as_a_whole(tmp_path):
     path = tmp_path / "data.txt"
     path.write_text("a b " * 10_000)
-    pieces = read_pieces(find_sources(path), Layout(), Labels(), 100)
+    pieces = read_pieces(find_sources(path), Layout(), Coder(), 100)
     sizes = [len(piece.codes) for piece in pieces]
     assert sum(sizes) == 20_000
     assert max(sizes) <= 100
@@ -639,7 +639,7 @@ def test_negative_numbers_in_parquet_are_named_with_their_row(tmp_path):
 )
 def test_long_cells_of_parquet_come_a_few_at_a_time(tmp_path, cells):
     path = parquet(tmp_path, x=cells)
-    pieces = read_pieces(find_sources(path), Layout(), Labels(), 500)
+    pieces = read_pieces(find_sources(path), Layout(), Coder(), 500)
     sizes = [len(piece.codes) for piece in pieces]
     assert sum(sizes) == 10_000
     assert max(sizes) <= 5_000

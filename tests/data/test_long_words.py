@@ -10,7 +10,7 @@ import pytest
 
 from cohmm import read_documents
 from cohmm.data.read_sequences import Layout, read_files
-from cohmm.data.readers import plain_text
+from cohmm.data.readers import text
 from cohmm.data.readers.codes import LONGEST
 from cohmm.evidence.count_files import count_files
 
@@ -46,8 +46,8 @@ def test_no_more_is_read_of_a_word_than_it_may_have(tmp_path, monkeypatch):
     """A file that is all one word ends where its word is too long, not with the file."""
     (tmp_path / "x.txt.gz").write_bytes(gzip.compress(b"a" * 2**26))
     asked = []
-    seen = plain_text._last_blank
-    monkeypatch.setattr(plain_text, "_last_blank", lambda b: asked.append(len(b)) or seen(b))
+    seen = text._last_blank
+    monkeypatch.setattr(text, "_last_blank", lambda b: asked.append(len(b)) or seen(b))
     with pytest.raises(ValueError, match=r"x\.txt\.gz, line 1: symbol 'a{24}"):
         count_files(tmp_path / "x.txt.gz", batch_size=2**16)
     assert max(asked) <= LONGEST + 2**17

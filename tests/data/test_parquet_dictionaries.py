@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohmm.data.read_sequences import Layout, read_files
-from cohmm.data.readers.cells import by_appearance, in_parts
-from cohmm.data.readers.parquet import read_parquet, read_parquet_rows, read_values
+from cohmm.data.readers.columns import by_appearance, in_parts
+from cohmm.data.readers.parquet import read_parquet
+from cohmm.data.readers.scan import scan
 from cohmm.data.readers.source import find_sources
 from cohmm.data.text import read_documents
 
@@ -40,7 +41,7 @@ def peak(iterator):
 )
 def test_a_small_file_of_much_text_takes_little_memory(tmp_path, layout):
     source = save(tmp_path / "x.parquet", t=coded([TEXT], [0] * N))
-    chunks = read_parquet(source, Layout(**layout), SIZE)
+    chunks = scan(source, Layout(**layout), SIZE)
     assert peak(chunks if not layout.get("characters") else (next(chunks),)) < MOST
 
 
@@ -48,9 +49,9 @@ def test_lists_of_long_words_take_little_memory(tmp_path):
     offsets = pa.array(range(0, N + 1, 4), pa.int32())
     lists = pa.ListArray.from_arrays(offsets, coded(["w" * 5000], [0] * N))
     source = save(tmp_path / "x.parquet", l=lists)
-    chunks = list(read_parquet(source, Layout(), SIZE))
+    chunks = list(scan(source, Layout(), SIZE))
     assert sum(len(chunk.symbols) for chunk in chunks) == N
-    assert peak(read_parquet(source, Layout(), SIZE)) < MOST
+    assert peak(scan(source, Layout(), SIZE)) < MOST
 
 
 def test_groups_are_not_decoded(tmp_path):
@@ -59,8 +60,9 @@ def test_groups_are_not_decoded(tmp_path):
         "g": coded([TEXT, "c"], [0, 0, 1, 1] * (N // 4)),
     }
     save(tmp_path / "x.parquet", **columns)
-    rows = read_parquet_rows(*find_sources(tmp_path / "x.parquet"), Layout(column="t", group="g"))
-    assert rows.symbols.nbytes + rows.keys["group"].nbytes < MOST
+    (source,) = find_sources(tmp_path / "x.parquet")
+    (cells,) = read_parquet(source, Layout(column="t", group="g"), SIZE)
+    assert sum(column.nbytes for column in cells.columns.values()) < MOST
     (batch,) = read_files(tmp_path / "x.parquet", Layout(column="t", group="g"))
     assert batch.labels() == [[TEXT, "b"] * (N // 4), [TEXT, "b"] * (N // 4)]
 
@@ -68,7 +70,9 @@ def test_groups_are_not_decoded(tmp_path):
 def test_documents_and_dates_come_a_few_at_a_time(tmp_path):
     source = save(tmp_path / "x.parquet", t=coded([TEXT, "fog"], [0, 1] * (N // 2)))
     assert len(read_documents(tmp_path / "x.parquet")) == N
-    assert peak(read_values(source, Layout(column="t"), SIZE)) < MOST
+    cells = read_parquet(source, Layout(column="t"), SIZE, any_type=True)
+    values = (value for some in cells for value in some.columns["column"].to_pylist())
+    assert peak(values) < MOST
 
 
 CELL = st.one_of(st.none(), st.sampled_from(["", "a", "b a", "c  é", "a" * 40]))

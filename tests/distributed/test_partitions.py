@@ -17,9 +17,9 @@ from pyarrow import parquet
 
 from cohmm import HTMM, PairwiseHMM, Sequences, count_pairs, count_triples
 from cohmm.data.joined_on_disk import joined_on_disk
-from cohmm.data.mapped_arrays import ArrayFile
 from cohmm.data.partitioned import Partitioned, as_data
 from cohmm.data.parts import Failed, add, add_all, report_progress
+from cohmm.data.scratch import ScratchArray
 from cohmm.data.sequences import row_sequences
 from cohmm.distributed import Partitions
 from tests.distributed.data_at_hand import (
@@ -198,11 +198,15 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     path = tmp_path / "x.txt"
     path.write_text("a b c d e f g h\n" * 100_000)
 
-    def full(*_: Any) -> None:
-        raise OSError(28, "No space left on device")
+    class Full:
+        def write(self, data: memoryview) -> int:
+            raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(ArrayFile, "add", full)
-    with pytest.raises(ValueError, match=r"cannot be written: No space left on device.*TMPDIR"):
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(ScratchArray, "_opened", lambda self: Full())
+    with pytest.raises(ValueError, match=r"cannot be written .*: No space left on device.*TMPDIR"):
         as_data(Partitions.of(path))
 
 

@@ -45,7 +45,7 @@ def test_count_dense(cut, lag, weighted):
 
 
 @given(cut_data(), st.integers(1, 4), st.integers(1, 9), st.integers(1, N))
-def test_buckets_filled_sorted_and_merged(cut, lag, most_pairs, most_rows):
+def test_buckets_filled_sorted_and_packed(cut, lag, most_pairs, most_rows):
     sequences, data, parts = cut
     matrix = oracles.pair_matrix(sequences, N, lag)
     row_sizes = np.zeros((len(parts), N), np.int64)
@@ -68,14 +68,17 @@ def test_buckets_filled_sorted_and_merged(cut, lag, most_pairs, most_rows):
             data.symbols, data.offsets, part, lag, bucket_of, first_row, N, places[i], keys
         )
     indices, found = [], []
-    widths, totals = np.zeros(N, np.int64), np.zeros(N, np.int64)
+    widths, n_large, totals = np.zeros(N, np.int32), np.zeros(N, np.int32), np.zeros(N, np.int64)
     for b in range(n_buckets):
         bucket = np.sort(keys[starts[b] : starts[b + 1]])
         n = kernels.count_distinct(bucket)
         assert n == len(np.unique(bucket))
-        columns, counts = np.empty(n, np.int32), np.empty(n, np.int64)
+        columns, counts = np.empty(n, np.int32), np.empty(n, np.uint8)
         rows = slice(rows_of[b][0], rows_of[b][-1] + 1)
-        kernels.merge_equal(bucket, N, columns, counts, widths[rows], totals[rows])
+        out = kernels.PackedEntries(
+            columns, counts, np.empty(0, np.int64), widths[rows], n_large[rows]
+        )
+        assert kernels.pack_equal(bucket, N, out, totals[rows]) == 0
         indices += columns.tolist()
         found += counts.tolist()
     np.testing.assert_array_equal(widths, (matrix > 0).sum(axis=1))

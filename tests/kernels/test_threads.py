@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import cohmm
-from cohmm.data.readers.plain_text import _ahead
+from cohmm.data.readers.text import _ahead
 from cohmm.kernels.threads import blas_threads, n_threads, one_ahead, run, split, threads
 
 

@@ -94,8 +94,8 @@ int chosen_level() {
 #define PLAIN(BIND) \
   BIND(log_forward) BIND(log_surprise) BIND(log_backward) BIND(add_log_counts) \
   BIND(alias_tables) BIND(sample_path) BIND(draw_states) \
-  BIND(count_rows) BIND(cut_rows) BIND(fill_buckets) BIND(count_distinct) BIND(merge_equal) \
-  BIND(pack_equal) BIND(entry_keys) BIND(sum_keys) BIND(count_triples) BIND(triple_keys) \
+  BIND(count_rows) BIND(cut_rows) BIND(fill_buckets) BIND(count_distinct) BIND(pack_equal) \
+  BIND(entry_keys) BIND(sum_keys) BIND(count_triples) BIND(triple_keys) \
   BIND(window_cooccurrence) BIND(count_documents) BIND(recode) \
   BIND(split_words) BIND(split_text) BIND(follow_quotes)
 // clang-format on

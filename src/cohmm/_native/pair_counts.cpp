@@ -40,26 +40,6 @@ void over_triples(Symbols symbols, Indices offsets, Part part, i64 n_symbols, Tr
   }
 }
 
-// entry(number, row, count) for the distinct keys of a sorted bucket, whose columns are written.
-template <class Entry>
-void over_entries(View<const u32, 1> keys, i64 n_symbols, SymbolsOut out, Entry entry) {
-  i32* __restrict columns = out.data;
-  const i64 n = keys.size();
-  i64 run = 0, begin = 0, row = 0, base = 0;
-  for (i64 i = 0; i + 1 < n; i++) {  // without a branch: where runs end is chance
-    columns[run] = i32(i + 1);
-    run += keys[i] != keys[i + 1];
-  }
-  if (n > 0) columns[run] = i32(n);
-  for (i64 e = 0; e < out.size(); e++) {
-    const i64 end = columns[e], key = keys[begin];
-    for (; key >= base + n_symbols; base += n_symbols) row++;
-    columns[e] = i32(key - base);
-    entry(e, row, end - begin);
-    begin = end;
-  }
-}
-
 constexpr i64 LARGEST_BYTE = 255;
 constexpr int BYTE = 8, ROW = 40;  // bits below the column and below the row in a key
 constexpr u64 COLUMN = 0xFFFFFFFF;
@@ -157,27 +137,29 @@ i64 count_distinct(View<const u32, 1> keys) {
   return n;
 }
 
-void merge_equal(View<const u32, 1> keys, i64 n_symbols, SymbolsOut columns, IndicesOut counts,
-                 IndicesOut sizes, IndicesOut totals) {
-  over_entries(keys, n_symbols, columns, [&](i64 e, i64 row, i64 count) {
-    sizes[row]++;
-    counts[e] = count;
-    totals[row] += count;
-  });
-}
-
 i64 pack_equal(View<const u32, 1> keys, i64 n_symbols, const PackedEntries& out,
                IndicesOut totals) {
   const Destination to{out};
-  i64 n_large = 0;
-  over_entries(keys, n_symbols, out.columns, [&](i64 e, i64 row, i64 count) {
+  const i64 n = keys.size();
+  i64 run = 0, begin = 0, row = 0, base = 0, n_large = 0;
+  for (i64 i = 0; i + 1 < n; i++) {  // without a branch: where runs end is chance
+    to.columns[run] = i32(i + 1);
+    run += keys[i] != keys[i + 1];
+  }
+  if (n > 0) to.columns[run] = i32(n);
+  for (i64 e = 0; e < out.columns.size(); e++) {
+    const i64 end = to.columns[e], key = keys[begin], count = end - begin;
+    for (; key >= base + n_symbols; base += n_symbols) row++;
+    to.columns[e] = i32(key - base);
     to.widths[row]++;
     totals[row] += count;
     to.small[e] = count <= LARGEST_BYTE ? u8(count) : u8(0);
-    if (count <= LARGEST_BYTE) return;
-    to.large[n_large++] = count;
-    to.n_large[row]++;
-  });
+    if (count > LARGEST_BYTE) {
+      to.large[n_large++] = count;
+      to.n_large[row]++;
+    }
+    begin = end;
+  }
   return n_large;
 }
 

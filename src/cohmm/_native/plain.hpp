@@ -41,11 +41,6 @@ void radix_sort(View<T, 1> keys, i64 lowest, View<T, 1> space);
 // len(np.unique(keys)) of sorted keys.
 i64 count_distinct(View<const u32, 1> keys);
 
-// columns, counts = np.unique(keys % N, ...) within the rows keys // N of a sorted bucket, both as
-// long as count_distinct says; sizes and totals are those of its rows.
-void merge_equal(View<const u32, 1> keys, i64 n_symbols, SymbolsOut columns, IndicesOut counts,
-                 IndicesOut sizes, IndicesOut totals);
-
 // counts[(a * N + b) * N + c] += 1 for every triple (a, b, c).
 void count_triples(Symbols symbols, Indices offsets, Part part, i64 n_symbols, IndicesOut counts);
 
@@ -55,8 +50,9 @@ i64 triple_keys(Symbols symbols, Indices offsets, Part part, i64 n_symbols, Indi
 // Sums of sparse counts have five bytes per entry.  A count up to 255 is a byte; a larger one is
 // the byte 0, and stands in a list of its own, in the order of the entries.
 
-// The distinct keys of a bucket, in order, as merge_equal; out.large needs a place for every 256
-// keys.  Returns how many were used.
+// columns, counts = np.unique(keys % N, return_counts=True) within the rows keys // N of a sorted
+// bucket, as many as count_distinct says, and how much each row adds up to.  out.large needs a
+// place for every 256 keys; returns how many were used.
 i64 pack_equal(View<const u32, 1> keys, i64 n_symbols, const PackedEntries& out, IndicesOut totals);
 
 // Entries as numbers: row, column, and count, of a byte.  Column c becomes places[c], or goes where

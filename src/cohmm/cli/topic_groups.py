@@ -59,7 +59,7 @@ def check_by(by: str | None, period: str | None, inputs: list[str], elsewhere: b
 
 def values_of(inputs: list[str], by: str, documents: Documents, period: Any) -> list[Any]:
     """The column of dates or classes, of all inputs, in which every document has its own."""
-    from cohmm.data.readers.value_columns import values_at
+    from cohmm.data.readers.document_files import values_at
     from cohmm.topics.over_time import groups_of
 
     values = list(chain.from_iterable(values_at(path, by) for path in inputs))

@@ -11,7 +11,16 @@ import numpy as np
 from scipy import sparse
 
 from cohmm import storage
-from cohmm._validation import Value, as_numbers, as_offsets, as_tuple, frozen, own, shown
+from cohmm._validation import (
+    Value,
+    as_numbers,
+    as_offsets,
+    as_tuple,
+    check_whole,
+    frozen,
+    own,
+    shown,
+)
 from cohmm.data.sequences import Sequences
 from cohmm.data.vocabulary import codes_in, is_unicode, unite
 from cohmm.kernels.documents import recode
@@ -135,8 +144,7 @@ class Documents(Sequences):
             raise ValueError("the vocabulary has a word twice")
         if names is not None and len(names) != len(offsets) - 1:
             raise ValueError(f"there are {len(names)} names for {len(offsets) - 1} documents")
-        if not isinstance(n_unknown, (int, np.integer)) or n_unknown < 0:
-            raise ValueError(f"n_unknown must be a whole number from 0, not {shown(n_unknown)}")
+        check_whole(0, n_unknown=n_unknown)
         symbols = own(words, np.int32)
         self._set(symbols, offsets, len(vocabulary), vocabulary, names, n_unknown)
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from cohmm._validation import shown
 from cohmm.data.scratch import Folder
-from cohmm.data.values import shown
 
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 UNITS |= {f"{unit}i": 1024**power for power, unit in enumerate("kmgt", 1)}

@@ -14,17 +14,17 @@ import numpy as np
 
 from cohmm.data.encoding import MISSING, check_many
 from cohmm.data.memory import NO_CAP, Budget
-from cohmm.data.readers.codes import Coder, KnownLabels, Labels, Numbers
-from cohmm.data.readers.layout import EachRow, Layout
-from cohmm.data.readers.pieces import in_whole_sequences
-from cohmm.data.readers.places import place
-from cohmm.data.readers.reading import Notice, read_pieces
+from cohmm.data.readers.codes import Coder
+from cohmm.data.readers.scan import Notice, in_whole_sequences, read_pieces
 from cohmm.data.readers.source import (
+    EachRow,
     Format,
+    Layout,
     Paths,
     Progress,
     Source,
     find_sources,
+    place,
     total_bytes,
 )
 from cohmm.data.scratch import ScratchArray
@@ -144,12 +144,12 @@ def read_sequences(
         files.append(piece.files)
         rows.append(piece.rows)
         codes.append(piece.codes)
-        if isinstance(coder, Numbers) and n_symbols is None:
+        if integers and n_symbols is None:
             check_many(coder.n_symbols, len(codes), NOT_INTEGERS)
     starts.append(np.array([len(codes)]))
     symbols, labels = codes.mapped(), coder.vocabulary
-    if isinstance(coder, Labels):
-        labels = _put_in_order(symbols, coder.vocabulary)
+    if coder.learns and labels is not None:
+        labels = _put_in_order(symbols, labels)
     fields = starts.mapped(), coder.n_symbols, labels, sources, files.mapped(), rows.mapped()
     return FileSequences._trusted(symbols, *fields, budget)
 
@@ -242,11 +242,10 @@ def coder_of(
 ) -> Coder:
     if unseen not in ("error", "missing"):
         raise ValueError(f"unseen must be 'error' or 'missing', not {shown(unseen)}")
-    if vocabulary is None:
-        return Numbers(n_symbols, unseen) if integers or n_symbols is not None else Labels()
-    if integers or n_symbols is not None:
+    if vocabulary is not None and (integers or n_symbols is not None):
         raise ValueError("symbols have a vocabulary, or are whole numbers: give one of the two")
-    return KnownLabels(as_vocabulary(vocabulary), unseen)
+    known = None if vocabulary is None else as_vocabulary(vocabulary)
+    return Coder(known, n_symbols, integers, unseen)
 
 
 def checked_batch(batch_size: int) -> int:

@@ -12,11 +12,15 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import IO, Any
 
 import numpy as np
 
 from cohmm.atomic_write import StorageError
+from cohmm.data.values import Value
+
+SMALL = 2**20  # bytes: what is smaller stays in memory
 
 Folder = str | os.PathLike[str] | None
 
@@ -86,6 +90,21 @@ class ScratchArray:
         with writing(self._folder):
             while len(data):
                 data = data[self._file.write(data) :]
+
+
+def on_disk(value: Any) -> Any:
+    """One of our values with its large arrays in scratch files; anything else as it is."""
+    if not isinstance(value, Value):
+        return value
+
+    def moved(content: Any) -> Any:
+        if not isinstance(content, np.ndarray) or content.ndim > 1 or content.nbytes <= SMALL:
+            return content
+        store = ScratchArray(content.dtype)
+        store.append(content)
+        return store.mapped()
+
+    return type(value)._trusted(*(moved(getattr(value, field.name)) for field in fields(value)))
 
 
 @contextmanager

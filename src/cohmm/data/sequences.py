@@ -343,13 +343,13 @@ class Sequences(Value):
 
     def _codes_in(self, vocabulary: Vocabulary) -> Ints:
         """The symbols as places in another vocabulary, -1 where it does not have them."""
-        own, codes = self.vocabulary, self.symbols
-        if own is None and self.n_symbols > len(codes):  # few of many numbers occur
+        labels, codes = self.vocabulary, self.symbols
+        if labels is None and self.n_symbols > len(codes):  # few of many numbers occur
             numbers, codes = np.unique(codes, return_inverse=True)
-            own = tuple(numbers.tolist())
-        elif own is None:
-            own = tuple(range(self.n_symbols))
-        places = np.append(codes_in(own, vocabulary), np.int32(MISSING))
+            labels = tuple(numbers.tolist())
+        elif labels is None:
+            labels = tuple(range(self.n_symbols))
+        places = np.append(codes_in(labels, vocabulary), np.int32(MISSING))
         return np.where(self.symbols == MISSING, np.int32(MISSING), places[codes])
 
 

@@ -13,14 +13,13 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
+from cohmm._validation import shown, warn
 from cohmm.data.documents import Documents, Names
 from cohmm.data.partitioned import Partitioned, encode_documents
 from cohmm.data.parts import Parts
 from cohmm.data.readers.document_files import Trace, decoded, documents_at, whole_file
 from cohmm.data.readers.source import STANDARD_INPUT
 from cohmm.data.tokens import TOKEN_PATTERN, UNKNOWN, Analyzer, WordCodes, as_analyzer
-from cohmm.data.user_warnings import warn
-from cohmm.data.values import shown
 from cohmm.data.vocabulary import Pruning, as_stop_words, as_vocabulary
 from cohmm.data.vocabulary import TextWarning as TextWarning
 from cohmm.kernels.documents import recode

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.values import shown
+from cohmm._validation import shown
 from cohmm.data.vocabulary import is_unicode
 from cohmm.kernels.text import split_text
 from cohmm.kernels.types import Ints

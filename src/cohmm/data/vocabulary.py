@@ -34,8 +34,10 @@ def as_vocabulary(labels: Iterable[Any]) -> Vocabulary:
     """
     if isinstance(labels, str):
         raise ValueError(f"a vocabulary is a list of labels, not the string {shown(labels)}")
-    given = as_tuple("a vocabulary", labels)
-    plain = tuple(label.item() if isinstance(label, np.generic) else label for label in given)
+    plain = tuple(
+        label.item() if isinstance(label, np.generic) else label
+        for label in as_tuple("a vocabulary", labels)
+    )
     if not plain:
         raise ValueError("the vocabulary is empty: it needs a label")
     for place, label in enumerate(plain):

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from cohmm.data.values import shown
+from cohmm._validation import shown
 from cohmm.kernels.types import Floats, Ints
 
 RELATIVE_RIDGE = 1e-9  # of the largest eigenvalue: below is rounding

@@ -194,18 +194,18 @@ def answered(
     function: Callable[[Any], Any], group: str | None, schema: pa.Schema | None, rows: Rows
 ) -> pa.Table:
     """What ``function`` gives for the rows of a partition, one row each, with their keys."""
-    found = function(rows.values)
-    if not isinstance(found, pa.Table):
-        found = pa.table({VALUE: pa.array(list(found))})
+    answers = function(rows.values)
+    if not isinstance(answers, pa.Table):
+        answers = pa.table({VALUE: pa.array(list(answers))})
     if schema is not None:
-        found = found.cast(schema)
-    if len(found) != len(rows.values):
+        answers = answers.cast(schema)
+    if len(answers) != len(rows.values):
         raise ValueError(
-            f"the function gives {len(found)} answers for {len(rows.values)} rows: one each"
+            f"the function gives {len(answers)} answers for {len(rows.values)} rows: one each"
         )
     if rows.keys is None or group is None:
-        return found
-    return found.add_column(0, group, rows.keys)
+        return answers
+    return answers.add_column(0, group, rows.keys)
 
 
 def on_rows(

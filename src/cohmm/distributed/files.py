@@ -14,11 +14,11 @@ import pyarrow as pa
 from pyarrow import json, parquet
 
 from cohmm.data.arrow import decoded
-from cohmm.data.mapped_arrays import on_disk
 from cohmm.data.parts import Failed, Parts, add_all, one_by_one, placed
-from cohmm.data.readers.delimited import all_numbers, read_delimited, read_delimited_rows
-from cohmm.data.readers.layout import Layout
-from cohmm.data.readers.source import Source, find_sources
+from cohmm.data.readers.delimited import read_delimited
+from cohmm.data.readers.scan import checked_keys
+from cohmm.data.readers.source import Layout, Source, find_sources
+from cohmm.data.scratch import on_disk
 from cohmm.distributed.backend import (
     Backend,
     Partitions,
@@ -71,21 +71,20 @@ class FilePart:
         """Cells of CSV as the reader of sequences has them: as text, but for the order."""
         name = column or "symbol"
         if group is None:
-            layout = Layout(column=column, each_row="symbol")
-            cells = [chunk.symbols for chunk in read_delimited(self.source, layout)]
-            if cells and all_numbers(cells[0]):
+            blocks = list(read_delimited(self.source, Layout(column=column, each_row="symbol")))
+            if blocks and blocks[0].are_symbols:
                 raise ValueError(
                     "the column holds numbers, a symbol in each row: say by which column they are "
                     "grouped (group=)"
                 )
-            return pa.table({name: pa.chunked_array(cells, pa.string())})
-        rows = read_delimited_rows(self.source, Layout(column=column, group=group, order=order))
-        keys = {
-            key: decoded(rows.keys.get(role, pa.array([], pa.large_string())))
-            for role, key in (("group", group), ("order", order))
-            if key is not None
-        }
-        return pa.table({name: rows.symbols, **keys})
+            texts = [block.columns["column"] for block in blocks]
+            return pa.table({name: pa.chunked_array(texts, pa.string())})
+        layout = Layout(column=column, group=group, order=order)
+        empty = {role: pa.array([], pa.large_string()) for role in ("column", "group", "order")}
+        for cells in read_delimited(self.source, layout):
+            empty |= checked_keys(cells, layout, self.source).columns
+        keys = {"column": name, "group": group, "order": order}
+        return pa.table({key: decoded(empty[role]) for role, key in keys.items() if key})
 
     def rows(self, column: str | None, group: str | None, order: str | None) -> Rows | Failed:
         """Rows, one per sequence or document; `Failed` where it cannot be read."""

@@ -11,13 +11,14 @@ import numpy as np
 from scipy import sparse
 
 from cohmm import storage
-from cohmm.data.values import (
+from cohmm._validation import (
     Value,
     as_amount,
     as_floats,
     as_n_symbols,
     as_numbers,
     frozen,
+    is_whole,
     own,
     shown,
 )
@@ -277,8 +278,7 @@ class Cooccurrence(Value):
 
 def checked_lag(lag: Any) -> int:
     """A lag, if it is one."""
-    whole = isinstance(lag, (int, np.integer)) and not isinstance(lag, bool)
-    if not whole or lag < 1:
+    if not is_whole(lag) or lag < 1:
         raise ValueError(f"a lag is a whole number from 1, not {shown(lag)}")
     if lag > LARGEST_LAG:
         raise ValueError(f"a lag is at most {LARGEST_LAG:,}, not {shown(int(lag))}")

@@ -18,10 +18,8 @@ from cohmm.data.encoding import check_many
 from cohmm.data.memory import Budget, MemoryCapError
 from cohmm.data.read_sequences import BATCH, NOT_INTEGERS, checked_batch, coder_of
 from cohmm.data.readers.codes import Coder
-from cohmm.data.readers.layout import Layout
-from cohmm.data.readers.pieces import Piece, Pieces
-from cohmm.data.readers.reading import NoDataError, Notice, read_pieces
-from cohmm.data.readers.source import Paths, Progress, Source, find_sources
+from cohmm.data.readers.scan import NoDataError, Notice, Piece, Pieces, read_pieces
+from cohmm.data.readers.source import Layout, Paths, Progress, Source, find_sources
 from cohmm.data.scratch import Folder, ScratchArray
 from cohmm.data.sequences import Sequences
 from cohmm.data.values import shown

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from cohmm._validation import as_floats
 from cohmm.data.documents import Documents
 from cohmm.data.memory import LARGEST_BATCH, NO_CAP, Budget
 from cohmm.data.partitioned import Partitioned, count_data
 from cohmm.data.parts import Parts
 from cohmm.data.read_sequences import FileSequences
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.values import as_floats
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.cooccurrence import LARGEST_DENSE, Cooccurrence, check_total, checked_lag
 from cohmm.evidence.external_sum import UNLIMITED, ExternalSum, PackedRows, added_rows

@@ -21,10 +21,10 @@ import numpy as np
 from scipy import sparse
 
 from cohmm import storage
+from cohmm._validation import as_n_symbols, shown
 from cohmm.atomic_write import POSIX, StorageError, replacing, telling
 from cohmm.data.memory import MemoryCapError, in_words
 from cohmm.data.readers.source import Source
-from cohmm.data.values import as_n_symbols, shown
 from cohmm.data.vocabulary import Vocabulary, codes_in, in_order, labels_for
 from cohmm.evidence.cooccurrence import Cooccurrence, as_counts, check_total, checked_lag
 from cohmm.evidence.count_files import (

@@ -13,9 +13,18 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from cohmm import storage
+from cohmm._validation import (
+    Value,
+    as_amount,
+    as_n_symbols,
+    as_numbers,
+    check_whole,
+    frozen,
+    own,
+    shown,
+)
 from cohmm.data.partitioned import count_data
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.values import Value, as_amount, as_n_symbols, as_numbers, frozen, own, shown
 from cohmm.data.vocabulary import Vocabulary, codes_in, labels_for
 from cohmm.evidence.cooccurrence import as_counts, as_law, united
 from cohmm.evidence.external_sum import ExternalSum, KeyCounts, summed
@@ -356,8 +365,7 @@ def triple_counts(data: Sequences) -> Triples:
 
 def window_counts(data: Sequences, tau: int = 2) -> Windows:
     """`count_windows` of `Sequences`, where counting no window at all is no mistake."""
-    if isinstance(tau, bool) or not isinstance(tau, (int, np.integer)) or tau < 1:
-        raise ValueError(f"tau must be a whole number from 1, not {shown(tau)}")
+    check_whole(tau=tau)
     n, width = data.n_symbols, 2 * int(tau) + 1
     check_size(n, width, "window")
     keys, counts = _counted(data, width)

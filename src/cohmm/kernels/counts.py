@@ -7,7 +7,7 @@ no pair.  ``part`` is the range of symbols in which a pair starts.  The formulas
 ``count_dense`` adds pairs to a table (N, N), with one weight per sequence or None.  Where a table
 is too large, ``count_rows`` says how many pairs each symbol begins, ``cut_rows`` makes buckets of
 rows, ``fill_buckets`` writes pairs there as 32-bit keys, ``radix_sort`` sorts each bucket, and
-``merge_equal`` makes rows of a CSR matrix of it.  ``count_triples`` and ``triple_keys`` are for
+``pack_equal`` makes rows of a sparse matrix of it.  ``count_triples`` and ``triple_keys`` are for
 three symbols in a row.
 
 Sums of sparse counts have five bytes per entry: see `cohmm.evidence.external_sum`.  A count up to
@@ -15,8 +15,8 @@ Sums of sparse counts have five bytes per entry: see `cohmm.evidence.external_su
 entries.
 Of all pairs counted, at most one in 256 has a place in that list.
 
-`pack_equal` writes the distinct keys of a bucket, as `merge_equal`; ``out.large`` needs a place for
-every 256 keys.  It returns how many were used.
+`pack_equal` writes the distinct keys of a bucket; ``out.large`` needs a place for every 256 keys.
+It returns how many were used.
 
 `entry_keys` makes numbers of the entries of some rows: row, column, and count, of a byte.
 Column c becomes ``places[c]``, or goes where that is below 0, and stays where there are no
@@ -36,7 +36,6 @@ from cohmm._native import count_triples as count_triples
 from cohmm._native import cut_rows as cut_rows
 from cohmm._native import entry_keys as entry_keys
 from cohmm._native import fill_buckets as fill_buckets
-from cohmm._native import merge_equal as merge_equal
 from cohmm._native import pack_equal as pack_equal
 from cohmm._native import radix_sort as radix_sort
 from cohmm._native import sum_keys as sum_keys

@@ -11,8 +11,8 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from cohmm import storage
+from cohmm._validation import check_whole, is_whole, shown
 from cohmm.data.sequences import RARE, Sequences, Unseen, check_unseen
-from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, label_array
 from cohmm.kernels.recursions import Tables, log_tables, probability_tables
 from cohmm.kernels.types import Floats, Ints
@@ -245,8 +245,7 @@ class HMM:
 
         Row h is P(symbol h + 1 places behind the end | y).
         """
-        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
-            raise ValueError(f"steps must be a whole number from 1, not {shown(steps)}")
+        check_whole(steps=steps)
         data = self.encode(y, lengths, unseen)
         result = inference.forward(self._tables, data.symbols, data.offsets)
         self.check_possible(data, result.lost)
@@ -279,7 +278,7 @@ class HMM:
 
         ``currstate`` is the state of the first symbol; default: drawn from ``startprob``.
         """
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        if not is_whole(n) or n < 1:
             raise ValueError(
                 f"the number of symbols to draw must be a whole number from 1, not {shown(n)}"
             )
@@ -304,7 +303,7 @@ class HMM:
 
     def pair_probability(self, lag: int = 1) -> Floats:
         """Omega: P(symbol a at t, symbol b at t + lag) of the stationary chain, (N, N)."""
-        if isinstance(lag, bool) or not isinstance(lag, (int, np.integer)) or lag < 1:
+        if not is_whole(lag) or lag < 1:
             raise ValueError(f"a lag is a whole number from 1, not {shown(lag)}")
         theta = self.stationary()[:, None] * transition_power(self.transmat, int(lag))
         return np.asarray(self.emissionprob.T @ theta @ self.emissionprob)

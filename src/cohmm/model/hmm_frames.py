@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from cohmm.data.values import shown
+from cohmm._validation import shown
 
 if TYPE_CHECKING:
     from cohmm.model.hmm import HMM

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.values import as_floats
+from cohmm._validation import as_floats
 from cohmm.kernels.types import Floats
 
 SUM_TOLERANCE = 1e-6  # of a row given by a user; what is kept sums to one to rounding

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cohmm.data.encoding import MISSING
-from cohmm.data.readers.places import place
-from cohmm.data.readers.source import Source
+from cohmm.data.readers.columns import Chunk
+from cohmm.data.readers.source import Source, place
 from cohmm.data.sequences import Unseen
 from cohmm.data.values import LARGEST_CODE, as_n_symbols, shown
 from cohmm.data.vocabulary import Vocabulary, hint_at_unseen
@@ -24,28 +23,6 @@ Symbol = str | int | float
 MOST_KEPT = 2**16  # symbols whose codes are looked up without Python; frequent ones come first
 LONGEST = 2**20  # bytes of a symbol
 WHOLE = re.compile(r"(-?)(?=[0-9])0*([0-9]*)(\.0*)?")
-
-
-class Chunk(NamedTuple):
-    """Symbols that follow one another in a file.
-
-    ``symbols`` is a column of strings or numbers in which null is a missing observation,
-    ``sequences`` says which sequence of the file each is in, ``rows`` in which row or line
-    it stands; ``blank`` counts the rows that were skipped because they are empty.
-    """
-
-    symbols: pa.Array
-    sequences: Ints
-    rows: Ints
-    blank: int = 0
-
-    def starts(self, last: int) -> Ints:
-        """Where sequences begin; ``last`` is the one that the symbols before are in."""
-        sequences = self.sequences
-        if sequences[0] == sequences[-1]:  # they only ever go up: it is one
-            return np.zeros(int(sequences[0] != last), np.int64)
-        begins = np.flatnonzero(sequences[1:] != sequences[:-1]) + 1
-        return begins if sequences[0] == last else np.concatenate([[0], begins])
 
 
 def _plain_numbers(array: pa.Array) -> Ints:
@@ -67,27 +44,55 @@ def _arrow_numbers(numbers: Ints) -> pa.Array:
     return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)])
 
 
-class Coder(ABC):
-    """Gives every symbol a code, and always the same one."""
+class Coder:
+    """Gives every symbol a code, and always the same one.
 
-    def __init__(self) -> None:
+    Labels are those of a ``vocabulary``, in which a number matches its digits; or they are
+    numbered in the order in which they appear.  With ``integers`` symbols are whole numbers,
+    below ``n_symbols`` where that is given, and their own codes.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary | None = None,
+        n_symbols: int | None = None,
+        integers: bool = False,
+        unseen: Unseen = "error",
+    ) -> None:
+        self.integers = integers or n_symbols is not None
+        self._known = vocabulary
+        self._limit = None if n_symbols is None else as_n_symbols(n_symbols)
+        self._unseen = unseen
+        self._largest = -1
+        self._labels = {str(label): code for code, label in enumerate(vocabulary or ())}
         self._codes: dict[Symbol, int] = {"": MISSING}
         self._kept: pa.Array | None = None
         self._kept_codes = np.empty(0, np.int32)
+        if vocabulary is not None and len(self._labels) < len(vocabulary):
+            twice = next(
+                label for n, label in enumerate(vocabulary) if self._labels[str(label)] != n
+            )
+            raise ValueError(
+                f"the vocabulary has {twice} as a number and as a string: files do not tell "
+                "the two apart"
+            )
 
     @property
-    @abstractmethod
+    def learns(self) -> bool:
+        """Whether labels are numbered as they appear."""
+        return self._known is None and not self.integers
+
+    @property
     def vocabulary(self) -> Vocabulary | None:
-        """The labels by code; None where symbols are their own codes."""
+        """The labels by code, so far; None where symbols are their own codes."""
+        return tuple(self._labels) if self.learns else self._known
 
     @property
-    @abstractmethod
     def n_symbols(self) -> int:
         """Codes given so far are smaller than this."""
-
-    @abstractmethod
-    def _new_code(self, label: str) -> int:
-        """The code of a label that has not been met before."""
+        if self.integers:
+            return self._largest + 1 if self._limit is None else self._limit
+        return len(self._labels)
 
     def encode(self, chunk: Chunk, source: Source) -> Ints:
         """The codes of the symbols of a chunk.
@@ -95,6 +100,10 @@ class Coder(ABC):
         Only distinct symbols that are new are looked at one by one, in the order in which they
         appear; so the first that is wrong is also the first in the file.
         """
+        if self.integers and pa.types.is_integer(chunk.symbols.type):
+            numbers = self._whole_numbers(chunk.symbols)
+            if numbers is not None:
+                return numbers
         encoded = chunk.symbols.dictionary_encode()
         codes = np.full(len(encoded.dictionary) + 1, MISSING, np.int32)
         places = encoded.indices
@@ -141,92 +150,7 @@ class Coder(ABC):
             self._codes[symbol] = MISSING if missing else self._new_code(label_of(symbol))
         return self._codes[symbol]
 
-
-class Labels(Coder):
-    """Labels are numbered in the order in which they appear."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._found: dict[str, int] = {}
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The labels found so far."""
-        return tuple(self._found)
-
-    @property
-    def n_symbols(self) -> int:
-        """How many labels were found so far."""
-        return len(self._found)
-
-    def _new_code(self, label: str) -> int:
-        return self._found.setdefault(label, len(self._found))
-
-
-class KnownLabels(Coder):
-    """Labels are those of a given vocabulary; one that is a number matches its digits."""
-
-    def __init__(self, vocabulary: Vocabulary, unseen: Unseen) -> None:
-        super().__init__()
-        self._vocabulary = vocabulary
-        self._unseen = unseen
-        self._places = {str(label): code for code, label in enumerate(vocabulary)}
-        if len(self._places) < len(vocabulary):
-            twice = next(
-                label for n, label in enumerate(vocabulary) if self._places[str(label)] != n
-            )
-            raise ValueError(
-                f"the vocabulary has {twice} as a number and as a string: files do not tell "
-                "the two apart"
-            )
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The given labels."""
-        return self._vocabulary
-
-    @property
-    def n_symbols(self) -> int:
-        """How many labels there are."""
-        return len(self._vocabulary)
-
-    def _new_code(self, label: str) -> int:
-        if label in self._places:
-            return self._places[label]
-        known = (
-            f"the vocabulary has {self.n_symbols:,} labels, {shown(self._vocabulary[0])} among them"
-        )
-        hint = hint_at_unseen(label, self._vocabulary)
-        return _code_of_unseen(label, self._unseen, known, hint)
-
-
-class Numbers(Coder):
-    """Symbols are whole numbers, below ``n_symbols`` where that is given, and their own codes."""
-
-    def __init__(self, n_symbols: int | None, unseen: Unseen) -> None:
-        super().__init__()
-        self._limit = None if n_symbols is None else as_n_symbols(n_symbols)
-        self._unseen = unseen
-        self._largest = -1
-
-    @property
-    def vocabulary(self) -> None:
-        """Codes have no labels."""
-
-    @property
-    def n_symbols(self) -> int:
-        """What was given, else the largest code so far plus one."""
-        return self._largest + 1 if self._limit is None else self._limit
-
-    def encode(self, chunk: Chunk, source: Source) -> Ints:
-        """As of every coder; numbers that are right need not be looked at one by one."""
-        if pa.types.is_integer(chunk.symbols.type):
-            codes = self._codes_at_once(chunk.symbols)
-            if codes is not None:
-                return codes
-        return super().encode(chunk, source)
-
-    def _codes_at_once(self, symbols: pa.Array) -> Ints | None:
+    def _whole_numbers(self, symbols: pa.Array) -> Ints | None:
         """All codes; None where one of them is an error, or unseen."""
         bounds = pc.min_max(symbols)
         least, most = bounds["min"].as_py(), bounds["max"].as_py()
@@ -240,12 +164,21 @@ class Numbers(Coder):
         return np.asarray(symbols.to_numpy(), np.int32)
 
     def _new_code(self, label: str) -> int:
-        code = _whole_number(label)
-        if self._limit is not None and code >= self._limit:
+        """The code of a label that has not been met before."""
+        if self.learns:
+            return self._labels.setdefault(label, len(self._labels))
+        if self.integers:
+            code = _whole_number(label)
+            if self._limit is None or code < self._limit:
+                self._largest = max(self._largest, code)
+                return code
             known = f"symbols are whole numbers from 0 to {self._limit - 1}"
             return _code_of_unseen(code, self._unseen, known)
-        self._largest = max(self._largest, code)
-        return code
+        if label in self._labels:
+            return self._labels[label]
+        assert self._known is not None
+        known = f"the vocabulary has {self.n_symbols:,} labels, {shown(self._known[0])} among them"
+        return _code_of_unseen(label, self._unseen, known, hint_at_unseen(label, self._known))
 
 
 def check_length(symbol: str | bytes) -> None:

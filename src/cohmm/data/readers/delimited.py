@@ -12,12 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from cohmm.data.readers.cells import cell_sequences, one_sequence
-from cohmm.data.readers.codes import Chunk
-from cohmm.data.readers.groups import Rows
-from cohmm.data.readers.layout import Layout
-from cohmm.data.readers.places import DELIMITERS, place
-from cohmm.data.readers.source import Progress, Source
+from cohmm.data.arrow import combined
+from cohmm.data.readers.columns import Cells
+from cohmm.data.readers.source import DELIMITERS, Layout, Progress, Source, place
 from cohmm.data.values import shown
 from cohmm.kernels.text import BEGIN, PLAIN, QUOTED, follow_quotes
 
@@ -25,9 +22,9 @@ BLOCK = 2**23  # bytes at a time; a row must fit
 
 
 def read_delimited(
-    source: Source, layout: Layout, progress: Progress | None = None
-) -> Iterator[Chunk]:
-    """The symbols of a column, a block of the file at a time.
+    source: Source, layout: Layout, size: int = 0, progress: Progress | None = None
+) -> Iterator[Cells]:
+    """A block of the file at a time, whatever ``size`` is; all of it, where rows are grouped.
 
     Cells are read as text, so that a label looks as it does in the file.  Whether they are
     all numbers, which makes the column one sequence, is seen in the first block.
@@ -36,39 +33,26 @@ def read_delimited(
         names = _header(file, source)
         if not names:
             return
-        column, _, _ = layout.columns(names, source)
-        convert = _conversion([column], [column])
-        symbols = layout.symbol_rows
-        row = 1
-        for batch in pa_csv.open_csv(stream, **settings, convert_options=convert):
-            cells = batch.column(0)
-            rows = np.arange(row, row + len(cells))
-            if symbols is None:
-                symbols = all_numbers(cells)
-            elif symbols and layout.symbol_rows is None and not all_numbers(cells):
-                raise ValueError(
-                    f"{place(source, row)} or below: the column {shown(column)} held numbers, and "
-                    "no longer does; say by each_row whether a cell is a symbol or a sequence"
-                )
-            if symbols:
-                yield one_sequence(cells, rows)
-            else:
-                yield cell_sequences(cells, rows, layout.characters)
-            row += len(cells)
-
-
-def read_delimited_rows(source: Source, layout: Layout, progress: Progress | None = None) -> Rows:
-    """The symbol of every row, with its group and its place in the order."""
-    with source.text(progress, BLOCK) as file, _explained(source, file) as (stream, settings):
-        names = _header(file, source)
-        if not names:
-            return Rows.none()
-        column, group, order = layout.columns(names, source)
-        wanted = list(dict.fromkeys(name for name in (column, group, order) if name is not None))
+        roles = layout.columns(names, source)
         # The order is the one column whose type matters: 9 comes before 10.
-        convert = _conversion(wanted, [name for name in wanted if name != order])
-        table = pa_csv.read_csv(stream, **settings, convert_options=convert)
-        return Rows.of(table, column, group, order, source)
+        wanted = list(dict.fromkeys(roles.values()))
+        convert = _conversion(wanted, [name for name in wanted if name != layout.order])
+        read = pa_csv.read_csv if layout.is_grouped else pa_csv.open_csv
+        batches = read(stream, **settings, convert_options=convert)
+        row, numbers = 1, None
+        for batch in [batches] if layout.is_grouped else batches:
+            columns = {role: combined(batch.column(name)) for role, name in roles.items()}
+            rows = np.arange(row, row + batch.num_rows)
+            if numbers is None:
+                numbers = all_numbers(columns["column"])
+            elif numbers and layout.symbol_rows is None and not all_numbers(columns["column"]):
+                raise ValueError(
+                    f"{place(source, row)} or below: the column {shown(roles['column'])} held "
+                    "numbers, and no longer does; say by each_row whether a cell is a symbol or a "
+                    "sequence"
+                )
+            yield Cells(columns, rows, numbers)
+            row += batch.num_rows
 
 
 def _header(file: io.BufferedReader[Any], source: Source) -> list[str]:

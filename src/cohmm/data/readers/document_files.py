@@ -6,17 +6,15 @@ import codecs
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from cohmm.data.documents import Names
-from cohmm.data.readers.cells import is_text
-from cohmm.data.readers.codes import Chunk
-from cohmm.data.readers.delimited import read_delimited
-from cohmm.data.readers.json_lines import read_json_lines
-from cohmm.data.readers.layout import Layout
+from cohmm.data.readers.columns import Cells, is_text
 from cohmm.data.readers.parquet import read_parquet
-from cohmm.data.readers.source import CODECS, STANDARD_INPUT, Source, find_sources
+from cohmm.data.readers.scan import read_cells
+from cohmm.data.readers.source import CODECS, STANDARD_INPUT, Layout, Source, find_sources
 from cohmm.data.values import shown
 
 BLOCK = 2**20  # bytes at a time
@@ -79,8 +77,7 @@ def documents_at(
             yield whole_file(file, encoding, trace)
         return
     (source,) = find_sources(path)
-    layout = Layout(column=column)
-    layout.check(source)
+    Layout(column=column).check(source)
     if source.format == "text":
         trace.origin(f"{source.name}, line")
         for row, line in enumerate(_lines(source, encoding), 1):
@@ -90,10 +87,35 @@ def documents_at(
     if not _is_utf_8(encoding):
         raise source.error(f"CSV, JSON Lines and Parquet are read as UTF-8, not as {encoding}")
     trace.origin(f"{source.name}, {'line' if source.format == 'jsonl' else 'row'}")
-    for chunk in _cells(source, layout):
-        for text, row in zip(chunk.symbols.to_pylist(), chunk.rows.tolist(), strict=True):
+    for cells in _column(source, column):
+        texts = cells.columns["column"]
+        if not is_text(texts.type):
+            raise source.error(f"a document is text, and the column has {texts.type}")
+        for text, row in zip(texts.to_pylist(), cells.rows.tolist(), strict=True):
             trace.note(row)
             yield text or ""
+
+
+def values_at(path: str | Path, column: str) -> Iterator[Any]:
+    """The values of a column, one per row, as `documents_at` has one document per row.
+
+    Parquet has values of any type; those of CSV and JSON Lines are text.  None: it is missing.
+    """
+    if Path(path).is_dir():
+        raise ValueError(f"{path}: a folder has a document a file, and no column {column!r}")
+    (source,) = find_sources(path)
+    if source.format == "text":
+        raise source.error(f"text has no columns, and so no {column!r}: give CSV or the like")
+    for cells in _column(source, column):
+        yield from cells.columns["column"].to_pylist()
+
+
+def _column(source: Source, column: str | None) -> Iterator[Cells]:
+    """The cells of a column as they are."""
+    layout = Layout(column=column, each_row="symbol")
+    if source.format == "parquet":
+        return read_parquet(source, layout, CELLS, any_type=True)
+    return read_cells(source, layout, CELLS)
 
 
 def whole_file(path: Path, encoding: str, trace: Trace) -> str:
@@ -123,20 +145,6 @@ def text_files(folder: Path) -> list[Path]:
             "give a list of paths to read files of other names"
         )
     return found
-
-
-def _cells(source: Source, layout: Layout) -> Iterator[Chunk]:
-    """The cells of a column as they are: each a symbol to the readers of sequences."""
-    layout = Layout(column=layout.column, each_row="symbol")
-    if source.format == "parquet":
-        for chunk in read_parquet(source, layout, CELLS):
-            if not is_text(chunk.symbols.type):
-                raise source.error(f"a document is text, and the column has {chunk.symbols.type}")
-            yield chunk
-    elif source.format == "jsonl":
-        yield from read_json_lines(source, layout, CELLS)
-    else:
-        yield from read_delimited(source, layout)
 
 
 def _lines(source: Source, encoding: str) -> Iterator[str]:

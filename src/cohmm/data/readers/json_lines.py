@@ -1,19 +1,17 @@
-"""JSON Lines: an object, a list or a string a line."""
+"""JSON Lines: one object, list or string per line."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.readers.codes import Chunk, label_of
-from cohmm.data.readers.groups import Rows
-from cohmm.data.readers.layout import EachRow, Layout
-from cohmm.data.readers.places import place
-from cohmm.data.readers.source import Progress, Source
+from cohmm.data.readers.codes import label_of
+from cohmm.data.readers.columns import Cells
+from cohmm.data.readers.source import EachRow, Layout, Progress, Source, place
 from cohmm.data.values import listed, shown
 
 BLANK = object()
@@ -21,72 +19,117 @@ BLANK = object()
 
 def read_json_lines(
     source: Source, layout: Layout, size: int, progress: Progress | None = None
-) -> Iterator[Chunk]:
-    """The symbols of a file, about ``size`` at a time."""
-    symbols: list[str | None] = []
-    lines: list[int] = []
-    blank = 0
-    each_row: EachRow | None = "sequence" if layout.characters else layout.each_row
-    for line, value in _values(source, layout, progress):
-        if value is BLANK:
-            blank += 1
-            continue
+) -> Iterator[Cells]:
+    """Lines of about ``size`` symbols at a time; all of them, where they are grouped."""
+    batch = _Batch(source, layout)
+    for line, values in _values(source, layout, progress):
+        batch.add(line, values)
+        if batch.n_symbols >= size and not layout.is_grouped:
+            yield batch.cells()
+            batch = _Batch(source, layout, batch.each_row)
+    yield batch.cells()
+
+
+class _Batch:
+    """Lines that become cells: lists of symbols, a symbol each, or what they are sorted by."""
+
+    def __init__(self, source: Source, layout: Layout, each_row: EachRow | None = None) -> None:
+        self._source, self._layout = source, layout
+        if layout.is_grouped:
+            each_row = "symbol"
+        self.each_row = each_row or ("sequence" if layout.characters else layout.each_row)
+        self.n_symbols = self._blank = 0
+        self._columns: dict[str, list[Any]] = {"column": []}
+        self._lines: list[int] = []
+
+    def add(self, line: int, values: dict[str, Any] | None) -> None:
+        """The values of a line; None where it is blank."""
+        if values is None:
+            self._blank += not self._layout.is_grouped
+            return
         try:
-            each_row = each_row or _kind(value)
-            found = _sequence(value, layout) if each_row != "symbol" else [_symbol(value)]
+            self.each_row = self.each_row or _kind(values["column"])
+            if self.each_row is None:  # null does not tell
+                self._blank += 1
+                return
+            if self.each_row == "sequence":
+                values["column"] = _sequence(values["column"], self._layout)
+                self.n_symbols += len(values["column"])
+            else:
+                roles = ("column", "group") if self._layout.is_grouped else ("column",)
+                values |= {role: _symbol(values[role]) for role in roles if role in values}
+                self.n_symbols += 1
         except ValueError as error:
-            raise ValueError(f"{place(source, line)}: {error}") from None
-        blank += not found
-        symbols += found
-        lines += [line] * len(found)
-        if len(symbols) >= size:
-            yield _chunk(source, symbols, lines, each_row, blank)
-            symbols, lines, blank = [], [], 0
-    yield _chunk(source, symbols, lines, each_row, blank)
+            raise ValueError(f"{place(self._source, line)}: {error}") from None
+        for role, value in values.items():
+            self._columns.setdefault(role, []).append(value)
+        self._lines.append(line)
+
+    def cells(self) -> Cells:
+        """All lines."""
+        lines = self._lines
+        if self.each_row != "symbol":
+            lists = self._columns["column"]
+            ends = np.cumsum([0, *map(len, lists)])
+            of_symbols = np.repeat(np.array(lines, np.int64), np.diff(ends)).tolist()
+            flat = self._array([symbol for symbols in lists for symbol in symbols], of_symbols)
+            column = pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), flat)
+            return Cells({"column": column}, np.array(lines, np.int64), False, self._blank)
+        columns = {
+            role: self._ordering(values) if role == "order" else self._array(values, lines)
+            for role, values in self._columns.items()
+        }
+        return Cells(columns, np.array(lines, np.int64), True, self._blank)
+
+    def _array(self, symbols: list[str | None], lines: list[int]) -> pa.Array:
+        try:
+            return pa.array(symbols, pa.large_string())
+        except UnicodeEncodeError as error:
+            line = lines[symbols.index(error.object)]
+            raise ValueError(
+                f"{place(self._source, line)}: {shown(error.object)} is not Unicode text"
+            ) from None
+
+    def _ordering(self, values: list[Any]) -> pa.Array:
+        name = self._layout.order
+        if all(isinstance(value, str) for value in values):
+            return self._array(values, self._lines)
+        try:
+            return pa.array(values)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
+            raise self._source.error(
+                f"{shown(name)} is of several types, which have no order"
+            ) from None
+        except OverflowError:
+            largest = max((value for value in values if isinstance(value, int)), key=abs)
+            line = self._lines[values.index(largest)]
+            raise ValueError(
+                f"{place(self._source, line)}: {shown(name)} is {shown(largest)}, which is too "
+                "large: numbers to sort by have 64 bits"
+            ) from None
 
 
-def read_json_rows(source: Source, layout: Layout, progress: Progress | None = None) -> Rows:
-    """The symbol of every line, with its group and its place in the order."""
-    cells: dict[str, list[Any]] = {}
-    lines: list[int] = []
-    column, group, order = "", None, None
+def _values(
+    source: Source, layout: Layout, progress: Progress | None
+) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """What stands in the columns of each line, which may be one value itself; None: it is blank."""
+    roles: dict[str, str] = {} if layout.column is None else {"column": layout.column}
+    if layout.is_grouped:
+        roles = {}
     for line, record in _records(source, progress):
         if record is BLANK:
-            continue
-        if not isinstance(record, dict):
+            yield line, None
+        elif isinstance(record, dict):
+            roles = roles or layout.columns(list(record), source)
+            yield line, {role: _member(record, name, source, line) for role, name in roles.items()}
+        elif layout.is_grouped:
             raise ValueError(f"{place(source, line)}: not an object with names and values")
-        if not lines:
-            column, group, order = layout.columns(list(record), source)
-            cells = {name: [] for name in (column, group, order) if name is not None}
-        for name, values in cells.items():
-            values.append(_member(record, name, source, line))
-        lines.append(line)
-    if not lines:
-        return Rows.none()
-    rows = np.array(lines)
-    table = {}
-    for name, values in cells.items():
-        if name == order:
-            table[name] = _ordering(values, lines, name, source)
-        else:
-            table[name] = _array(source, _each(values, lines, source), lines)
-    return Rows.of(pa.table(table), column, group, order, source, rows)
-
-
-def _values(source: Source, layout: Layout, progress: Progress | None) -> Iterator[tuple[int, Any]]:
-    """What stands in the column of each line, which may be the line itself."""
-    column = layout.column
-    for line, record in _records(source, progress):
-        if isinstance(record, dict):
-            if column is None:
-                column = layout.columns(list(record), source)[0]
-            yield line, _member(record, column, source, line)
-        elif layout.column is not None and record is not BLANK:
+        elif layout.column is not None:
             raise ValueError(
                 f"{place(source, line)}: there is no {shown(layout.column)}: not an object"
             )
         else:
-            yield line, record
+            yield line, {"column": record}
 
 
 def _records(source: Source, progress: Progress | None) -> Iterator[tuple[int, Any]]:
@@ -153,51 +196,3 @@ def _symbol(value: Any) -> str | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return label_of(value)
     raise ValueError(f"{json.dumps(value)[:60]} is no symbol: symbols are text or whole numbers")
-
-
-def _each(values: Iterable[Any], lines: list[int], source: Source) -> list[str | None]:
-    symbols = []
-    for value, line in zip(values, lines, strict=True):
-        try:
-            symbols.append(_symbol(value))
-        except ValueError as error:
-            raise ValueError(f"{place(source, line)}: {error}") from None
-    return symbols
-
-
-def _ordering(values: list[Any], lines: list[int], name: str, source: Source) -> pa.Array:
-    if all(isinstance(value, str) for value in values):
-        return _array(source, values, lines)
-    try:
-        return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
-        raise source.error(f"{shown(name)} is of several types, which have no order") from None
-    except OverflowError:
-        largest = max((value for value in values if isinstance(value, int)), key=abs)
-        line = lines[values.index(largest)]
-        raise ValueError(
-            f"{place(source, line)}: {shown(name)} is {shown(largest)}, which is too large: "
-            "numbers to sort by have 64 bits"
-        ) from None
-
-
-def _chunk(
-    source: Source,
-    symbols: list[str | None],
-    lines: list[int],
-    each_row: EachRow | None,
-    blank: int,
-) -> Chunk:
-    rows = np.array(lines, np.int64)
-    sequences = np.zeros_like(rows) if each_row == "symbol" else rows
-    return Chunk(_array(source, symbols, lines), sequences, rows, blank)
-
-
-def _array(source: Source, symbols: list[str | None], lines: list[int]) -> pa.Array:
-    try:
-        return pa.array(symbols, pa.large_string())
-    except UnicodeEncodeError as error:
-        line = lines[symbols.index(error.object)]
-        raise ValueError(
-            f"{place(source, line)}: {shown(error.object)} is not Unicode text"
-        ) from None

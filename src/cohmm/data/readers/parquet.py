@@ -10,19 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cohmm.data.arrow import common
-from cohmm.data.readers.cells import (
-    cell_sequences,
-    in_parts,
-    is_list,
-    is_number,
-    is_text,
-    one_sequence,
-)
-from cohmm.data.readers.codes import Chunk
-from cohmm.data.readers.groups import Rows
-from cohmm.data.readers.layout import Layout
-from cohmm.data.readers.source import Progress, Source
+from cohmm.data.arrow import combined, common
+from cohmm.data.readers.columns import Cells, in_parts, is_list, is_number, is_text
+from cohmm.data.readers.source import Layout, Progress, Source
 from cohmm.data.values import shown
 
 BYTES = 8  # of text, for each symbol that is asked for at a time
@@ -30,46 +20,34 @@ PARTS = 64  # of a batch: so many times its size may a list be when it is decode
 
 
 def read_parquet(
-    source: Source, layout: Layout, size: int, progress: Progress | None = None
-) -> Iterator[Chunk]:
-    """The symbols of a column, about ``size`` at a time."""
-    with _opened(source, layout) as (file, column, _, _):
+    source: Source,
+    layout: Layout,
+    size: int,
+    progress: Progress | None = None,
+    any_type: bool = False,
+) -> Iterator[Cells]:
+    """Rows of about ``size`` symbols at a time; all of them, where rows are grouped."""
+    with _opened(source, layout) as (file, roles):
+        column = roles["column"]
         kind = file.schema_arrow.field(column).type
-        symbols = is_number(kind) if layout.symbol_rows is None else layout.symbol_rows
-        _check(source, column, kind, lists=layout.each_row != "symbol")
-        if layout.characters and not is_text(kind):
-            raise source.error(f"the column {shown(column)} is of type {kind}: text has characters")
-        row = 1
+        if not any_type:
+            _check(source, column, kind, layout)
         tell = _by_rows(source, file.metadata.num_rows, progress)
+        if layout.is_grouped:
+            table = file.read(columns=list(dict.fromkeys(roles.values())))
+            table.validate(full=True)
+            tell(table.num_rows)
+            columns = {role: common(combined(table[name])) for role, name in roles.items()}
+            yield Cells(columns, np.arange(1, table.num_rows + 1), True)
+            return
+        row = 1
         for batch in _batches(file, column, size):
             batch.validate(full=True)  # text may be damaged, too
             for cells in in_parts(batch, size * BYTES):
                 rows = np.arange(row, row + len(cells))
-                if symbols:
-                    yield one_sequence(cells, rows)
-                else:
-                    yield cell_sequences(cells, rows, layout.characters)
+                yield Cells({"column": cells}, rows, is_number(kind))
                 row += len(cells)
             tell(row - 1)
-
-
-def read_values(source: Source, layout: Layout, size: int) -> Iterator[Any]:
-    """The values of a column of any type, one per row."""
-    with _opened(source, layout) as (file, column, _, _):
-        for batch in _batches(file, column, size):
-            for cells in in_parts(batch, size * BYTES):
-                yield from cells.to_pylist()
-
-
-def read_parquet_rows(source: Source, layout: Layout, progress: Progress | None = None) -> Rows:
-    """The symbol of every row, with its group and its place in the order."""
-    with _opened(source, layout) as (file, column, group, order):
-        _check(source, column, file.schema_arrow.field(column).type, lists=False)
-        wanted = list(dict.fromkeys(name for name in (column, group, order) if name is not None))
-        table = file.read(columns=wanted)
-        table.validate(full=True)
-        _by_rows(source, file.metadata.num_rows, progress)(file.metadata.num_rows)
-        return Rows.of(table, column, group, order, source)
 
 
 def _by_rows(source: Source, n_rows: int, progress: Progress | None) -> Any:
@@ -88,7 +66,7 @@ def _by_rows(source: Source, n_rows: int, progress: Progress | None) -> Any:
 
 
 @contextmanager
-def _opened(source: Source, layout: Layout) -> Iterator[tuple[Any, str, str | None, str | None]]:
+def _opened(source: Source, layout: Layout) -> Iterator[tuple[Any, dict[str, str]]]:
     """A file in which symbols and groups keep their dictionaries, and the columns to read."""
     try:
         where: Any = source.path
@@ -96,12 +74,12 @@ def _opened(source: Source, layout: Layout) -> Iterator[tuple[Any, str, str | No
             with source.binary() as stream:
                 where = pa.py_buffer(stream.read())
         with pq.ParquetFile(where) as file:
-            column, group, order = layout.columns(file.schema_arrow.names, source)
-            known = {column, group} - {order}
+            roles = layout.columns(file.schema_arrow.names, source)
+            known = set(roles.values()) - {layout.order}
             # Arrow does not keep those of lists.
             kept = [path for path in _with_dictionaries(file, known) if path in known]
         with pq.ParquetFile(where, read_dictionary=kept) as file:
-            yield file, column, group, order
+            yield file, roles
     except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
         raise source.error(f"not a Parquet file, or damaged ({error})") from None
 
@@ -126,11 +104,14 @@ def _leaves(file: Any, columns: Collection[str | None]) -> Iterator[Any]:
                 yield leaf
 
 
-def _check(source: Source, column: str, kind: Any, *, lists: bool) -> None:
+def _check(source: Source, column: str, kind: Any, layout: Layout) -> None:
+    lists = not layout.is_grouped and layout.each_row != "symbol"
     inner = kind.value_type if is_list(kind) and lists else kind
     if not (is_text(inner) or is_number(inner)):
         what = "text, whole numbers, or lists of them" if lists else "text or whole numbers"
         raise source.error(f"the column {shown(column)} is of type {kind}: symbols are {what}")
+    if layout.characters and not is_text(kind):
+        raise source.error(f"the column {shown(column)} is of type {kind}: text has characters")
 
 
 def _batches(file: Any, column: str, size: int) -> Iterator[pa.Array]:

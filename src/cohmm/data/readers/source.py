@@ -1,12 +1,13 @@
-"""Where bytes come from: files, folders of files and standard input, compressed or not."""
+"""Where data comes from, files, folders and standard input, and how it is laid out there."""
 
 from __future__ import annotations
 
 import codecs
+import csv
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,15 +15,17 @@ from typing import IO, Any, Literal, cast, get_args
 
 import pyarrow as pa
 
-from cohmm.data.values import shown
+from cohmm.data.values import listed, shown
 
 Format = Literal["text", "csv", "tsv", "jsonl", "parquet"]
+EachRow = Literal["symbol", "sequence"]
 Progress = Callable[[int], None]
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 STANDARD_INPUT = "-"
 BUFFER = 2**20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+DELIMITERS = {"csv": ",", "tsv": "\t"}
 CODECS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 FORMATS: dict[str, Format] = {
     ".csv": "csv",
@@ -86,6 +89,113 @@ class Source:
     def error(self, text: str) -> ValueError:
         """An error that names the file."""
         return ValueError(f"{self.name}: {' '.join(text.split())}")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What to read from a file, and what a row of it is.
+
+    Parameters
+    ----------
+    format : "text", "csv", "tsv", "jsonl" or "parquet", optional
+        Default: what the file's name ends in says, text otherwise.
+    column : str, optional
+        The column of symbols; default: the only one.
+    group : str, optional
+        Each row is a symbol, and rows with the same value in this column are a sequence,
+        also across files.
+    order : str, optional
+        The column by which rows are put in order; default: as they stand in the files.
+    each_row : "symbol" or "sequence", optional
+        Whether a cell is one symbol, and all rows of a file are one sequence; or a cell is a
+        sequence: a list, or words between blanks.  Default: a sequence, unless the column
+        holds numbers.
+    characters : bool
+        Every character of a line, or of a cell, is a symbol; line ends are not.
+    """
+
+    format: Format | None = None
+    column: str | None = None
+    group: str | None = None
+    order: str | None = None
+    each_row: EachRow | None = None
+    characters: bool = False
+
+    def __post_init__(self) -> None:
+        if self.each_row not in (None, "symbol", "sequence"):
+            raise ValueError(f"each_row must be 'symbol' or 'sequence', not {shown(self.each_row)}")
+        if self.is_grouped and self.each_row == "sequence":
+            raise ValueError("with group or order each row is a symbol, not a sequence")
+        if self.characters and (self.is_grouped or self.each_row == "symbol"):
+            raise ValueError("characters are those of a sequence: each row cannot be a symbol")
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether rows are brought together by a key, or in an order of their own."""
+        return self.group is not None or self.order is not None
+
+    @property
+    def symbol_rows(self) -> bool | None:
+        """Whether a cell is one symbol; None where that is for the data to say."""
+        if self.characters:
+            return False
+        return None if self.each_row is None else self.each_row == "symbol"
+
+    def check(self, source: Source) -> None:
+        """Text has no columns to choose from."""
+        names = ("column", "group", "order", "each_row")
+        given = [name for name in names if getattr(self, name) is not None]
+        if source.format == "text" and given:
+            raise source.error(
+                f"text has no columns, so {given[0]} has no meaning; if this is CSV, JSON Lines "
+                "or Parquet, give the format"
+            )
+
+    def columns(self, names: Sequence[str], source: Source) -> dict[str, str]:
+        """The columns to read out of the ``names`` that there are: "column", "group", "order"."""
+        column = self.column
+        if column is None:
+            others = [name for name in names if name not in (self.group, self.order)]
+            if len(others) != 1:
+                raise source.error(f"say which column has the symbols: there are {listed(names)}")
+            column = others[0]
+        given = {"column": column, "group": self.group, "order": self.order}
+        roles = {role: name for role, name in given.items() if name is not None}
+        for name in roles.values():
+            if name not in names:
+                raise source.error(f"there is no column {shown(name)}; there are {listed(names)}")
+            if list(names).count(name) > 1:
+                raise source.error(f"there are {list(names).count(name)} columns {shown(name)}")
+        return roles
+
+
+def place(source: Source, row: int) -> str:
+    """The file and line of a row; rows are numbered from 1, below the header in CSV.
+
+    A row of CSV may take several lines, so its line is found by reading the file again;
+    standard input cannot be read again, and Parquet has no lines.
+    """
+    if source.format in ("text", "jsonl"):
+        return f"{source.name}, line {row}"
+    if source.format == "parquet" or source.n_bytes is None:
+        return f"{source.name}, row {row}"
+    try:
+        return f"{source.name}, line {_line_of(source, row)}"
+    except csv.Error:  # a cell is longer than Python reads
+        return f"{source.name}, row {row}"
+
+
+def _line_of(source: Source, row: int) -> int:
+    with source.text() as file:
+        text = io.TextIOWrapper(file, "utf-8", newline="")
+        reader = csv.reader(text, delimiter=DELIMITERS[source.format])
+        filled, begins = -1, 1  # the header is no row
+        for cells in reader:
+            filled += bool(cells)
+            if filled == row:
+                break
+            begins = reader.line_num + 1
+    return begins
 
 
 def find_sources(paths: Paths, format: Format | None = None) -> list[Source]:

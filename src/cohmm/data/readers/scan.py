@@ -1,0 +1,274 @@
+"""All files, whatever their formats, as one stream of encoded symbols."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from cohmm.data.arrow import common, key_codes, ranks
+from cohmm.data.readers.codes import Coder
+from cohmm.data.readers.columns import Cells, Chunk, by_appearance
+from cohmm.data.readers.delimited import read_delimited
+from cohmm.data.readers.json_lines import read_json_lines
+from cohmm.data.readers.parquet import read_parquet
+from cohmm.data.readers.source import Layout, Progress, Source, place
+from cohmm.data.readers.text import read_text
+from cohmm.data.sequences import Sequences
+from cohmm.data.values import shown
+from cohmm.kernels.types import Ints
+
+Notice = Callable[[str], None]
+
+BYTES_A_SYMBOL = 2  # the least; it sets how much text is read at a time
+
+
+class NoDataError(ValueError):
+    """There is no symbol in any of the sources."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        names = ", ".join(source.name for source in sources[:3])
+        more = f" and {len(sources) - 3} more files" if len(sources) > 3 else ""
+        super().__init__(f"there is no data: no symbol in {names}{more}")
+
+
+def read_cells(
+    source: Source, layout: Layout, size: int, progress: Progress | None = None
+) -> Iterator[Cells]:
+    """The rows of a table, of about ``size`` symbols at a time; all at once if they are grouped."""
+    readers = {"jsonl": read_json_lines, "parquet": read_parquet}
+    return readers.get(source.format, read_delimited)(source, layout, size, progress)
+
+
+def scan(
+    source: Source, layout: Layout, size: int, progress: Progress | None = None
+) -> Iterator[Chunk]:
+    """The symbols of a file, about ``size`` at a time."""
+    if source.format == "text":
+        yield from read_text(source, size * BYTES_A_SYMBOL, progress, layout.characters)
+        return
+    for cells in read_cells(source, layout, size, progress):
+        yield cells.chunk(layout.symbol_rows, layout.characters)
+
+
+def read_pieces(
+    sources: Sequence[Source],
+    layout: Layout,
+    coder: Coder,
+    size: int,
+    progress: Progress | None = None,
+    notice: Notice | None = None,
+) -> Iterator[Piece]:
+    """The encoded symbols of all sources, about ``size`` at a time; at least one symbol."""
+    for source in sources:
+        layout.check(source)
+    tell = notice or (lambda text: None)
+    any_piece = False
+    if layout.is_grouped:
+        tables = [
+            checked_keys(cells, layout, source)
+            for source in sources
+            for cells in [*read_cells(source, layout, size, progress)] or [NO_CELLS]
+        ]
+        for source, cells in zip(sources, tables, strict=True):
+            _tell_of_blanks(source, len(cells.rows) > 0, 0, tell)
+        pieces = iter(
+            [_in_groups(sources, tables, coder)] if any(len(t.rows) for t in tables) else []
+        )
+    else:
+        pieces = _one_by_one(sources, layout, coder, size, progress, tell)
+    for piece in pieces:
+        any_piece = True
+        yield piece
+    if not any_piece:
+        raise NoDataError(sources)
+
+
+def _one_by_one(
+    sources: Sequence[Source],
+    layout: Layout,
+    coder: Coder,
+    size: int,
+    progress: Progress | None,
+    notice: Notice,
+) -> Iterator[Piece]:
+    for file, source in enumerate(sources):
+        last, blank = -1, 0
+        for chunk in scan(source, layout, size, progress):
+            blank += chunk.blank
+            if not len(chunk.rows):
+                continue
+            starts = chunk.starts(last)
+            last = int(chunk.sequences[-1])
+            files = np.full(len(starts), file)
+            yield Piece(coder.encode(chunk, source), starts, files, chunk.rows[starts])
+        _tell_of_blanks(source, last >= 0, blank, notice)
+
+
+def _tell_of_blanks(source: Source, filled: bool, blank: int, notice: Notice) -> None:
+    what = "line" if source.format in ("text", "jsonl") else "row"
+    if not filled:
+        notice(f"{source.name}: there is no symbol in it")
+    elif blank:
+        notice(f"{source.name}: {blank:,} blank {what}{'s were' if blank > 1 else ' was'} skipped")
+
+
+# -- rows that are a symbol each, brought together by a key ------------------------------------
+
+NO_CELLS = Cells({}, np.empty(0, np.int64), True)
+
+
+def checked_keys(cells: Cells, layout: Layout, source: Source) -> Cells:
+    """Cells in which no group and no place in the order is empty; groups are text.
+
+    Groups are compared across files, in which they may be of different types.
+    """
+    columns = {role: common(values) for role, values in cells.columns.items()}
+    for role in ("group", "order"):
+        name, keys = getattr(layout, role), columns.get(role)
+        if keys is not None and keys.null_count:
+            row = int(cells.rows[np.argmax(keys.is_null().to_numpy(zero_copy_only=False))])
+            raise ValueError(f"{place(source, row)}: the {role} column {shown(name)} is empty")
+    try:
+        if "group" in columns:
+            columns["group"] = _as_text(columns["group"], str(layout.group))
+        if "order" in columns:
+            ranks(columns["order"], str(layout.order))
+    except ValueError as error:
+        raise source.error(str(error)) from None
+    return cells._replace(columns=columns)
+
+
+def _as_text(keys: pa.Array, name: str) -> pa.Array:
+    """Keys that are compared across files, in which they may be of different types."""
+    coded = keys if pa.types.is_dictionary(keys.type) else key_codes(keys, name)
+    try:
+        labels = coded.dictionary.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise ValueError(f"the column {shown(name)} is of type {keys.type}: not a key") from None
+    return pa.DictionaryArray.from_arrays(coded.indices, labels)
+
+
+def _in_groups(sources: Sequence[Source], tables: Sequence[Cells], coder: Coder) -> Piece:
+    """All rows of all files, put into sequences."""
+    filled = [
+        (source, cells) for source, cells in zip(sources, tables, strict=True) if cells.columns
+    ]
+    codes = [
+        coder.encode(Chunk(by_appearance(cells.columns["column"]), cells.rows, cells.rows), source)
+        for source, cells in filled
+    ]
+    files = np.repeat(np.arange(len(tables)), [len(cells.rows) for cells in tables])
+    roles = [role for role in ("group", "order") if role in filled[0][1].columns]
+    keys: dict[str, Any] = {role: _united(role, filled) for role in roles}
+    # Row numbers take the place of the symbols: what comes back is how to order all else.
+    table = pa.table({"row": np.arange(len(files)), **keys})
+    data = Sequences.from_frame(
+        table, "row", "group" if "group" in keys else None, "order" if "order" in keys else None
+    )
+    order, starts = data.symbols, data.offsets[:-1]
+    first = order[starts]
+    rows = np.concatenate([cells.rows for cells in tables])
+    return Piece(np.concatenate(codes)[order], starts, files[first], rows[first])
+
+
+def _united(role: str, filled: Sequence[tuple[Source, Cells]]) -> Any:
+    tables = [pa.table({role: cells.columns[role]}) for _, cells in filled]
+    try:
+        column = pa.concat_tables(tables, promote_options="permissive")[role]
+        return column.unify_dictionaries().combine_chunks().indices if role == "group" else column
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        names = {str(cells.columns[role].type): source.name for source, cells in reversed(filled)}
+        kinds = ", ".join(f"{kind} in {name}" for kind, name in reversed(names.items()))
+        raise ValueError(f"the {role} column has different types in the files: {kinds}") from None
+
+
+# -- pieces ----------------------------------------------------------------------------------
+
+
+class Piece(NamedTuple):
+    """Symbols in a row; the first of them may go on with a sequence of the piece before.
+
+    ``codes`` are the symbols, ``starts`` the places where sequences begin; ``files`` and
+    ``rows`` say for each of these where it begins: in which of the sources, in which row.
+    """
+
+    codes: Ints
+    starts: Ints
+    files: Ints
+    rows: Ints
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the first symbol belongs to a sequence of the piece before."""
+        return len(self.starts) == 0 or bool(self.starts[0] > 0)
+
+    @property
+    def offsets(self) -> Ints:
+        """Where each sequence, or the rest of one, begins; and the end."""
+        rest = np.zeros(int(self.goes_on), np.int64)
+        return np.concatenate([rest, self.starts, [len(self.codes)]])
+
+
+class Pieces:
+    """Pieces that follow one another, in memory that grows in place.
+
+    So a long sequence is held once, and not twice while its parts are joined.
+    """
+
+    def __init__(self) -> None:
+        self._codes = array("i")
+        self._rest: list[tuple[Ints, Ints, Ints]] = []
+
+    def __len__(self) -> int:
+        """How many symbols there are."""
+        return len(self._codes)
+
+    def add(self, piece: Piece) -> None:
+        """One more."""
+        self._rest.append((piece.starts + len(self), piece.files, piece.rows))
+        self._codes.frombytes(piece.codes.data.cast("B"))
+
+    @property
+    def n_starts(self) -> int:
+        """How many sequences begin in them."""
+        return sum(len(starts) for starts, _, _ in self._rest)
+
+    def take(self) -> Piece:
+        """All of them as one, and none are left."""
+        codes, rest = np.frombuffer(self._codes, np.int32), zip(*self._rest, strict=True)
+        self._codes, self._rest = array("i"), []
+        return Piece(codes, *map(np.concatenate, rest))
+
+
+def in_whole_sequences(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:
+    """Pieces of whole sequences: at most ``size`` symbols, or one sequence that is longer."""
+    held = Pieces()
+    for piece in pieces:
+        held.add(piece)
+        # Cutting only where a second sequence has begun keeps a long one from being copied
+        # again and again.
+        if len(held) >= size and held.n_starts > 1:
+            *ready, last = _cut(held.take(), size)
+            yield from ready
+            held.add(last)  # its last sequence may go on
+    if len(held):
+        yield from _cut(held.take(), size)
+
+
+def _cut(piece: Piece, size: int) -> Iterator[Piece]:
+    """Cut where sequences begin."""
+    offsets, first = piece.offsets, 0
+    while first < len(piece.starts):
+        stop = int(np.searchsorted(offsets, offsets[first] + size, side="right")) - 1
+        stop = max(stop, first + 1)
+        yield Piece(
+            piece.codes[offsets[first] : offsets[stop]],
+            piece.starts[first:stop] - offsets[first],
+            piece.files[first:stop],
+            piece.rows[first:stop],
+        )
+        first = stop
