@@ -18,7 +18,9 @@ from cohmm.data.read_sequences import FileSequences
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.cooccurrence import LARGEST_DENSE, Cooccurrence, check_total, checked_lag
-from cohmm.evidence.external_sum import UNLIMITED, ExternalSum, PackedRows, added_rows
+from cohmm.evidence.external_sum import UNLIMITED, ExternalSum
+from cohmm.evidence.packed_rows import PackedRows, added_rows
+from cohmm.evidence.prune import Selection, enlarged
 from cohmm.kernels import counts as kernels
 from cohmm.kernels.counts import LARGEST_BYTE, PackedEntries, pack_equal
 from cohmm.kernels.threads import n_threads, run, split
@@ -193,31 +195,6 @@ def _whole_counts(data: Sequences, lags: list[int]) -> dict[int, tuple[Any, Ints
     return counted
 
 
-class Selection(NamedTuple):
-    """Symbols that stay, in a new order."""
-
-    codes: Ints
-    """The old code of every new one."""
-    places: Ints
-    """The new code of every old one; -1 where it goes."""
-    vocabulary: Vocabulary | None
-
-    @classmethod
-    def all(cls, n: int, vocabulary: Vocabulary | None) -> Selection:
-        """All ``n`` symbols, in the order that they have."""
-        return cls(np.arange(n), np.arange(n, dtype=np.int32), vocabulary)
-
-    @property
-    def stays(self) -> bool:
-        """Whether every symbol keeps its code."""
-        return bool((self.places == np.arange(len(self.places))).all())
-
-    def of(self, counts: Ints) -> Ints:
-        """Numbers by old code, as numbers by new code; none of what goes."""
-        counts = enlarged(counts, len(self.places))
-        return np.where(self.places[self.codes] >= 0, counts[self.codes], 0)
-
-
 class PairTotal:
     """The sum of the pair counts of one lag, a block of sequences at a time, in bounded memory.
 
@@ -284,22 +261,13 @@ class PairTotal:
         self._table[:size, :size] += table
 
 
-def enlarged(table: Ints, size: int) -> Ints:
-    """A table, or a list, with room for so many symbols, as it is where that is there."""
-    if len(table) >= size:
-        return table
-    larger = np.zeros((size,) * table.ndim, table.dtype)
-    larger[tuple(slice(n) for n in table.shape)] = table
-    return larger
-
-
 def dense_counts(
     data: Sequences, lag: int, weights: Floats | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Counts of pairs, and of symbols: those that begin a pair, and those that do not."""
     n, length = data.n_symbols, len(data.symbols)
     kind = np.int64 if weights is None else np.float64
-    # A table a part is worth its room only where it is much smaller than the data.  Whole
+    # One table per part is worth its room only where it is much smaller than the data.  Whole
     # numbers add up in any parts; weights are always summed in the same.
     worthwhile = max(1, length // (4 * n * n))
     parts = split(length, min(worthwhile, n_threads() if weights is None else WEIGHED_PARTS))
@@ -309,9 +277,9 @@ def dense_counts(
         kernels.count_dense(data.symbols, data.offsets, (first, stop), lag, weights, table, alone)
         return table, alone
 
-    found = run(count, parts)
-    table, alone = found[0]
-    for other, others in found[1:]:
+    tables = run(count, parts)
+    table, alone = tables[0]
+    for other, others in tables[1:]:
         table += other
         alone += others
     return table, table.sum(axis=1) + alone
@@ -404,16 +372,16 @@ def _weighed_pairs(
     data: Sequences, lag: int, weights: Floats
 ) -> tuple[sparse.csr_array, np.ndarray]:
     n, symbols = data.n_symbols, data.symbols
-    each = np.repeat(weights, data.lengths)
-    behind = np.arange(len(symbols)) + lag
-    begins = (behind < np.repeat(data.offsets[1:], data.lengths)) & (symbols >= 0)
-    begins[begins] = symbols[behind[begins]] >= 0
-    row, column = symbols[begins], symbols[behind[begins]]
-    matrix = sparse.csr_array((each[begins], (row, column)), shape=(n, n))
+    weight_at = np.repeat(weights, data.lengths)
+    later = np.arange(len(symbols)) + lag
+    begins = (later < np.repeat(data.offsets[1:], data.lengths)) & (symbols >= 0)
+    begins[begins] = symbols[later[begins]] >= 0
+    row, column = symbols[begins], symbols[later[begins]]
+    matrix = sparse.csr_array((weight_at[begins], (row, column)), shape=(n, n))
     matrix.sum_duplicates()
     matrix.eliminate_zeros()  # pairs of weight zero
     seen = symbols >= 0
-    return matrix, np.bincount(symbols[seen], each[seen], n)
+    return matrix, np.bincount(symbols[seen], weight_at[seen], n)
 
 
 def checked_weights(weights: Any, lengths: Ints) -> Floats:
