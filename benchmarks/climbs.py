@@ -3,7 +3,7 @@
     python benchmarks/climbs.py                    # the table of docs/results.md
     python benchmarks/climbs.py --quick            # one small case
 
-The first is `cohmm.learn.sequences.ascent`: quasi-Newton steps, a curvature from some thousand
+The first is `cohmm.learn.maximize`: quasi-Newton steps, a curvature from some thousand
 windows.  The second is Gauss-Newton with the exact Fisher information (`fisher_scoring.py`).  Both
 in the same coordinates, square roots of pi M and pi A, pi = pi A.  The height is the best
 that either reaches, less 1e-6 and 1e-8 nats per window.  One thread; with
@@ -23,12 +23,10 @@ from threadpoolctl import threadpool_limits
 from cohmm import HMM, Triples, Windows, count_pairs, count_triples, count_windows, threads
 from cohmm.datasets.synthetic import random_hmm
 from cohmm.learn import grouped, min_volume
-from cohmm.learn.many_states.gauss_newton import descend
-from cohmm.learn.many_states.window_law import WindowLaw
-from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
-from cohmm.learn.sequences.likelihood import StationaryLikelihood, WindowLikelihood
-from cohmm.learn.sequences.square_roots import n_windows
-from cohmm.learn.triples.triple_law import TripleLaw
+from cohmm.learn.maximize import Prior, StationaryLikelihood, Target, ascend, n_parameters
+from cohmm.learn.optimize import descend
+from cohmm.learn.sqrt_parametrization import n_windows
+from cohmm.learn.windows.window_law import TripleLaw, WindowLaw, WindowLikelihood
 from fisher_scoring import Chain, FisherScoring
 
 GAPS = (1e-6, 1e-8)  # nats per window

@@ -1,4 +1,4 @@
-"""The climb that `cohmm.learn.sequences.ascent` is measured against, for `climbs.py`.
+"""The climb that `cohmm.learn.maximize` is measured against, for `climbs.py`.
 
     minimise    KL(law of windows || p(window; M, A, pi = pi A))
 
@@ -18,9 +18,8 @@ from scipy.linalg import khatri_rao
 
 from cohmm import HMM
 from cohmm.kernels.types import Floats
-from cohmm.learn.many_states.gauss_newton import Local
-from cohmm.learn.many_states.window_law import WindowLaw
-from cohmm.learn.sequences.likelihood import sides
+from cohmm.learn.optimize import Local
+from cohmm.learn.windows.window_law import WindowLaw, sides
 from cohmm.model.stationary import stationary_distribution
 
 LEAST = 1e-12  # a probability that is zero has no gradient in its root
@@ -133,7 +132,7 @@ class Tangent:
 
 @dataclass(frozen=True, eq=False)
 class FisherScoring:
-    """A `cohmm.learn.many_states.gauss_newton.Problem`; ``report`` is told every objective."""
+    """A `cohmm.learn.optimize.Problem`; ``report`` is told every objective."""
 
     law: WindowLaw
     report: Callable[[float], None]

@@ -37,7 +37,7 @@ from cohmm.evidence.counting import count_documents
 from cohmm.kernels import sparse_pass
 from cohmm.kernels.threads import run, threads
 from cohmm.learn.pairs.pair_evidence import PairEvidence
-from cohmm.learn.sparse_rows import SparseRows
+from cohmm.learn.pairs.pair_law import SparseRows
 from cohmm.learn.topics.topic_lags import lag_shares
 from measure import peak_memory
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from cohmm import HMM, Cooccurrence, Sequences, Triples
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import nmf
-from cohmm.learn.recipe import pairwise
+from cohmm.learn.pairwise import pairwise
 from cohmm.learn.sequences.baum_welch import baum_welch
-from cohmm.learn.triples.cpd_em import cpd_em
-from cohmm.learn.triples.tensor import tensor
-from cohmm.learn.triples.window_ml import window_ml
+from cohmm.learn.windows.cpd_em import cpd_em
+from cohmm.learn.windows.tensor import tensor
+from cohmm.learn.windows.window_ml import window_ml
 
 from .figures import Line
 

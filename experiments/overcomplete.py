@@ -15,9 +15,8 @@ import numpy as np
 
 from cohmm import HMM, EvidenceWarning, Triples, count_triples
 from cohmm.evidence.windows import Windows, count_windows
-from cohmm.learn.many_states.grouped import grouped
-from cohmm.learn.many_states.overcomplete import overcomplete
-from cohmm.learn.many_states.window_law import window_probability
+from cohmm.learn.windows.overcomplete import grouped, overcomplete
+from cohmm.learn.windows.window_law import window_probability
 
 from .experiment import Experiment, Plan, Row, Step, Table, power, short_time
 from .figures import GREY, figure, plain_axis, save

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cohmm.evidence.counting import count_pairs
     from cohmm.evidence.windows import Triples, Windows, count_triples, count_windows
     from cohmm.kernels.threads import threads
-    from cohmm.learn.run import EvidenceWarning
+    from cohmm.learn.learner import EvidenceWarning
     from cohmm.model.hmm import HMM, ImpossibleObservation
     from cohmm.storage import StorageError
 
@@ -65,7 +65,7 @@ _HOMES = {
     "cohmm.evidence.cooccurrence": ("Cooccurrence",),
     "cohmm.evidence.windows": ("Triples", "Windows", "count_triples", "count_windows"),
     "cohmm.kernels.threads": ("threads",),
-    "cohmm.learn.run": ("EvidenceWarning",),
+    "cohmm.learn.learner": ("EvidenceWarning",),
     "cohmm.model.hmm": ("HMM", "ImpossibleObservation"),
     "cohmm.storage": ("StorageError",),
 }

@@ -121,7 +121,7 @@ def test_sparsity_is_a_number_or_auto(run, sequences):
 
 
 def test_long_data_is_refined_by_triples(run, sequences, monkeypatch):
-    monkeypatch.setattr("cohmm.learn.triples.refine_triples.LONG", 1000)
+    monkeypatch.setattr("cohmm.learn.refinement.LONG", 1000)
     shown = run("fit", "visits.txt", "-k", "3", "-o", "m.cohmm").stdout
     assert " over the triples, " in shown
     assert " nats per triple, " in shown

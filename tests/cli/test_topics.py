@@ -18,7 +18,7 @@ from cohmm.cli.options import WordOrder
 from cohmm.cli.text_input import as_options, frequency
 from cohmm.cli.topics import _over_pairs, lags_of, show, summary
 from cohmm.datasets.synthetic_topics import sample_htmm
-from cohmm.learn.fit import Progress
+from cohmm.learn.learner import Progress
 from cohmm.topics.overview import Overview
 from tests.cli.test_report import data_of
 

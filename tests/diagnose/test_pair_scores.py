@@ -130,5 +130,5 @@ def test_the_longest_lag_asks_for_no_more_room_than_another() -> None:
     even, odd = ({1: 0.5, 2**31 - odd: 0.5} for odd in (0, 1))
     assert np.isfinite(pair_information(model, even).variance).all()
     # A chain that alternates knows whether the lag is even, however long it is.
-    law = module.PairSlopes.of(model, max(odd)).p
+    law = module.PairJacobian.of(model, max(odd)).p
     np.testing.assert_allclose(law, model.pair_probability(1), rtol=1e-12)

@@ -21,9 +21,9 @@ from cohmm.diagnose.standard_errors import (
     triple_errors,
 )
 from cohmm.learn import min_volume, refine
+from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.pairs.volume import LogDet, NoVolume
-from cohmm.learn.run import EvidenceWarning
-from cohmm.learn.triples.refine_triples import refine_triples
+from cohmm.learn.refinement import refine_triples
 
 TRUTH = HMM([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.6, 0.4, 0.0], [0.0, 0.3, 0.7]])
 
@@ -386,7 +386,7 @@ def test_it_says_whose_blocks_they_are():
     assert errors.evidence == "4,000 blocks that the model drew"
 
 
-@pytest.mark.filterwarnings("ignore::cohmm.learn.run.EvidenceWarning")
+@pytest.mark.filterwarnings("ignore::cohmm.learn.learner.EvidenceWarning")
 @pytest.mark.parametrize("refined", [True, False])
 def test_the_number_of_threads_changes_nothing(refined: bool) -> None:
     truth = random_hmm(40, 3, stay=0.5, random_state=0)

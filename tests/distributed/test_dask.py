@@ -19,7 +19,7 @@ from cohmm.data.partitioned import as_data
 from cohmm.data.parts import EngineError
 from cohmm.data.text import read_documents
 from cohmm.distributed import Partitions
-from cohmm.learn.recipe import pairwise
+from cohmm.learn.pairwise import pairwise
 from tests.distributed.data_at_hand import (
     K,
     assert_same_hmm,

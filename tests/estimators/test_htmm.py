@@ -20,8 +20,7 @@ from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
 from cohmm.estimators import htmm as module
 from cohmm.estimators.htmm import TEXT_OPTIONS
 from cohmm.evidence.counting import count_documents
-from cohmm.learn.fit import print_progress
-from cohmm.learn.run import EvidenceWarning
+from cohmm.learn.learner import EvidenceWarning, print_progress
 from cohmm.learn.topics import htmm as recipe
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.online import grown_htmm, with_new_documents

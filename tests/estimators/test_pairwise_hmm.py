@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from cohmm import HMM, PairwiseHMM, Sequences, count_pairs
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
-from cohmm.learn.run import EvidenceWarning
+from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.sequences.refine import RefinedFit
 
 TRUTH = separable_hmm(12, 3, stay=0.6, random_state=0)
@@ -209,7 +209,7 @@ def test_every_option_reaches_the_learner(monkeypatch: pytest.MonkeyPatch) -> No
         seen.update(options, n_components=n_components)
         raise InterruptedError
 
-    monkeypatch.setattr("cohmm.learn.recipe.min_volume", spy)
+    monkeypatch.setattr("cohmm.learn.pairwise.min_volume", spy)
     chosen = {
         "n_components": 2,
         "combine": "summed",
@@ -315,7 +315,7 @@ def test_every_option_reaches_the_refinement(
         seen.update(options, model=model, length=len(data.symbols))
         raise InterruptedError
 
-    monkeypatch.setattr("cohmm.learn.second_step.refine", spy)
+    monkeypatch.setattr("cohmm.learn.refinement.refine", spy)
     chosen = {"sparsity": 0.7, "smoothing": 0.3, "random_state": 9}
     model = PairwiseHMM(3, verbose=True, **chosen)
     with pytest.raises(InterruptedError):
@@ -343,7 +343,7 @@ def test_bad_sparsity() -> None:
 
 
 def test_sparsity_asks_for_refinement(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cohmm.learn.second_step.worthwhile", lambda n_symbols, n_components: False)
+    monkeypatch.setattr("cohmm.learn.refinement.worthwhile", lambda n_symbols, n_components: False)
     y, _ = random_hmm(10, 2, random_state=0).sample(2000, random_state=0)
     assert not isinstance(PairwiseHMM(2, random_state=0).fit(y).fit_, RefinedFit)
     assert isinstance(PairwiseHMM(2, sparsity=1, random_state=0).fit(y).fit_, RefinedFit)
@@ -561,7 +561,7 @@ def test_several_lags_of_short_sequences() -> None:
 
 @pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, MemoryError])
-@pytest.mark.parametrize("step", ["learn.second_step.refine", "estimators.pairwise_hmm.Kept.of"])
+@pytest.mark.parametrize("step", ["learn.refinement.refine", "estimators.pairwise_hmm.Kept.of"])
 def test_a_fit_that_fails_leaves_the_model_that_was_there(
     step: str, interrupt: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:

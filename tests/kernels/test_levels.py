@@ -26,7 +26,7 @@ from cohmm.kernels.nearest import (
     two_nearest,
 )
 from cohmm.kernels.sparse_pass import sparse_pass, sparse_times, table, triple_pass
-from cohmm.learn.triples.triple_law import Products
+from cohmm.learn.windows.window_law import Products
 
 K = 21  # whole vectors of any level, and some more
 SINGLE = ("sparse_pass", "sparse_times", "log_fit")  # sums are float32

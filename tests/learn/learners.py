@@ -22,8 +22,7 @@ from cohmm.data.documents import Documents
 from cohmm.datasets.synthetic import random_hmm
 from cohmm.datasets.synthetic_topics import sample_htmm
 from cohmm.evidence.windows import Windows, count_windows
-from cohmm.learn.fit import Fit, Progress
-from cohmm.learn.run import learner
+from cohmm.learn.learner import Fit, Progress, learner
 from cohmm.learn.topics.topic_fit import TopicFit
 
 KINDS = (Cooccurrence, Triples, Windows, Sequences, Documents)

@@ -26,9 +26,8 @@ from cohmm.evidence.counting import count_documents
 from cohmm.evidence.windows import Windows
 from cohmm.kernels import blocks
 from cohmm.kernels import threads as threading
-from cohmm.learn.known import Known
-from cohmm.learn.sequences import starts
-from cohmm.learn.sequences.em_step import PseudoCounts
+from cohmm.learn.constraints import Known, PseudoCounts
+from cohmm.learn.sequences import multistart as starts
 from tests.laws import rows_are_distributions
 from tests.learn.learners import (
     KINDS,

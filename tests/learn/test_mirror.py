@@ -10,15 +10,10 @@ HERE = Path(__file__).parent
 MODULES = Path(cohmm.learn.__file__).parent
 
 ELSEWHERE = {  # a module: where its tests are, and why
-    "fit.py": ("learn/test_contract.py", "what every learner returns"),
     "fitted.py": ("plots/test_canvas.py", "what plots and reports take, and what they refuse"),
     "options.py": ("learn/test_contract.py", "bad values of every option of every learner"),
-    "second_step.py": (
-        "learn/test_known.py",
-        "the second step of pairwise, with all that is known",
-    ),
     "sources.py": ("learn/test_contract.py", "what pairwise takes: sequences and counts"),
-    "recipe.py": ("learn/test_contract.py", "pairwise, a learner as any; its shell is PairwiseHMM"),
+    "pairwise.py": ("learn/test_contract.py", "a learner like any other"),
 }
 
 

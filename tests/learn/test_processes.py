@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 def digests(n_threads: int) -> dict[str, str]:
     """What every learner gives, by its name: all numbers, bit for bit."""
     from cohmm import threads
-    from cohmm.learn.sequences import starts
+    from cohmm.learn.sequences import multistart as starts
     from tests.learn.learners import cases, numbers
 
     starts.RACES = starts.MOVES = 1  # in a process of its own: short, as in the contract

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from cohmm import HTMM, PairwiseHMM
-from cohmm.learn.fit import Progress
+from cohmm.learn.learner import Progress
 from cohmm.learn.pairs.spectrum import Spectrum
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.plots import Line, plot_convergence, plot_error_against_length, plot_spectrum

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from cohmm import HMM, HTMM, Cooccurrence, Triples, storage
-from cohmm.learn.fit import Progress
+from cohmm.learn.learner import Progress
 
 SECONDS = Progress._fields.index("seconds")
 

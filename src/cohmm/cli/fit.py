@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from cohmm.data.read_sequences import Layout
     from cohmm.data.sequences import Sequences
     from cohmm.evidence.cooccurrence import Cooccurrence
-    from cohmm.learn.pairs.pair_fit import PairFit
-    from cohmm.learn.recipe import PairwiseFit
+    from cohmm.learn.pairs.pair_evidence import PairFit
+    from cohmm.learn.pairwise import PairwiseFit
     from cohmm.learn.sequences.refine import RefinedFit
     from cohmm.model.hmm import HMM
 

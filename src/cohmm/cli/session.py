@@ -90,7 +90,7 @@ def drawing(n_symbols: int) -> Iterator[Callable[[int], None]]:
 def notices() -> Iterator[None]:
     """What the learner warns of, one line each, once all went well."""
     from cohmm.data.text import TextWarning
-    from cohmm.learn.run import EvidenceWarning
+    from cohmm.learn.learner import EvidenceWarning
 
     with warnings.catch_warnings(record=True) as heard:
         for kind in (EvidenceWarning, TextWarning):

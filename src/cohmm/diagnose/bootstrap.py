@@ -24,12 +24,11 @@ from cohmm.diagnose.standard_errors import errors_frame
 from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.threads import n_threads, submit, threads
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
-from cohmm.learn.known import Known
-from cohmm.learn.recipe import pairwise
-from cohmm.learn.sequences.em_step import ALL
+from cohmm.learn.constraints import ALL, Known
+from cohmm.learn.learner import prevalence_of
+from cohmm.learn.pairwise import pairwise
+from cohmm.learn.refinement import refine_triples
 from cohmm.learn.sequences.refine import refine
-from cohmm.learn.triples.refine_triples import refine_triples
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import HMMTable
 from cohmm.model.sampling import generator

@@ -14,11 +14,11 @@ from cohmm.data.sequences import Sequences
 from cohmm.data.user_warnings import silenced
 from cohmm.evidence.counting import pair_counts
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
+from cohmm.learn.learner import prevalence_of
 from cohmm.learn.options import check_whole
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.pair_evidence import n_in_pairs
-from cohmm.learn.recipe import PairwiseFit, pairwise
+from cohmm.learn.pairwise import PairwiseFit, pairwise
 from cohmm.model.hmm import HMM
 from cohmm.model.matching import match_rows, total_variation
 

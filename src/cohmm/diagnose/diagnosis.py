@@ -24,11 +24,11 @@ from cohmm.diagnose.separation import (
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import pair_counts
 from cohmm.kernels.threads import blas_threads
-from cohmm.learn.fit import Fit
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
+from cohmm.learn.learner import Fit
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.spectrum import Spectrum
-from cohmm.learn.recipe import PairwiseFit
+from cohmm.learn.pairwise import PairwiseFit
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.hmm import HMM
 

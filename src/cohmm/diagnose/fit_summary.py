@@ -17,13 +17,11 @@ from cohmm.data.sequences import Sequences
 from cohmm.diagnose.intervals import Tables
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
-from cohmm.learn.fit import Fit
-from cohmm.learn.known import Known
-from cohmm.learn.pairs.pair_fit import PairFit
+from cohmm.learn.constraints import ALL, Known, tables
+from cohmm.learn.learner import Fit, prevalence_of
+from cohmm.learn.pairs.pair_evidence import PairFit
 from cohmm.learn.pairs.volume import Volume, volume_term
-from cohmm.learn.sequences.em_step import ALL, tables
-from cohmm.learn.sequences.labels import Labels
+from cohmm.learn.sequences.likelihood import Labels
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.hmm import HMM
 

@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from cohmm.diagnose.model_fit import LEVEL
-from cohmm.learn.pairs.pair_evidence import MOST_STATES
+from cohmm.learn.pairs.pair_evidence import MAX_STATES
 
 if TYPE_CHECKING:
     from cohmm.diagnose.diagnosis import Diagnosis
@@ -77,7 +77,7 @@ def _shown(d: Diagnosis) -> str:
     if not d.spectra:
         return ""
     if d.kind == "topic":
-        least = "at least " if d.suggested_states == MOST_STATES else ""
+        least = "at least " if d.suggested_states == MAX_STATES else ""
         return f"{least}{d.suggested_states} stand out from the noise of the pairs"
     each = ", ".join(f"{n} at lag {lag}" for lag, n in d.detectable.items())
     lags = f"lag{'s' if len(d.suggested_lags) > 1 else ''} {_listed(d.suggested_lags)}"

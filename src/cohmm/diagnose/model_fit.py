@@ -26,7 +26,7 @@ from cohmm.evidence.windows import MOST_SYMBOLS as MOST_TRIPLE_SYMBOLS
 from cohmm.evidence.windows import triple_counts
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
+from cohmm.learn.learner import prevalence_of
 from cohmm.learn.options import check_whole
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator

@@ -28,8 +28,8 @@ from scipy import sparse
 
 from cohmm.diagnose.fit_summary import NOTHING, Blocks
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
-from cohmm.learn.pairs.pair_slopes import PairSlopes, fundamental
+from cohmm.learn.learner import prevalence_of
+from cohmm.learn.pairs.pair_law import PairJacobian, fundamental
 from cohmm.learn.pairs.volume import Volume
 from cohmm.model.hmm import HMM
 
@@ -224,7 +224,7 @@ def pair_information(
     """
     k, p = model.n_components, entries(model)
     lags = {lag: weight for lag, weight in weights.items() if weight > 0}
-    laws = {lag: PairSlopes.of(model, lag) for lag in lags}
+    laws = {lag: PairJacobian.of(model, lag) for lag in lags}
     slope = np.zeros((1, len(p)))
     for lag, law in laws.items() if omega is not None else ():
         counts = sparse.csr_array(np.asarray(omega[lag]).reshape(1, -1))  # type: ignore[index]
@@ -266,7 +266,7 @@ def _centred(model: HMM, matrix: Any) -> Floats:
     return np.asarray((full + full.T) / 2)
 
 
-def _overlaps(model: HMM, law: PairSlopes) -> Floats:
+def _overlaps(model: HMM, law: PairJacobian) -> Floats:
     """G1 + G1' + G2 + G2', (P, P)."""
     m = model.emissionprob.T
     n, k = m.shape
@@ -292,7 +292,7 @@ def _overlaps(model: HMM, law: PairSlopes) -> Floats:
     return np.asarray(total + total.T)
 
 
-def _simulated(model: HMM, laws: Mapping[int, PairSlopes]) -> dict[int, Any]:
+def _simulated(model: HMM, laws: Mapping[int, PairJacobian]) -> dict[int, Any]:
     """How often each pair is in each block that the model draws, by lag: (blocks, N N), sparse."""
     places = np.unique(
         np.add.outer([0, *laws], np.arange(PAIR_BLOCK))

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
-from cohmm.learn.finish import prevalence_of
+from cohmm.learn.learner import prevalence_of
 from cohmm.learn.pairs.spectrum import Spectrum
 from cohmm.model.hmm import HMM
 from cohmm.model.stationary import transition_power

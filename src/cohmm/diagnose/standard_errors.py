@@ -38,7 +38,7 @@ from cohmm.diagnose.scores import (
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
+from cohmm.learn.learner import prevalence_of
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import HMMTable, hmm_frame
 

@@ -22,7 +22,7 @@ from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
 from cohmm.distributed.backend import Partitions
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
-from cohmm.learn.fit import Callback, print_progress
+from cohmm.learn.learner import Callback, print_progress
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.online import grown_htmm, with_new_documents
 from cohmm.learn.topics.pair_topics import SeedWords

@@ -21,17 +21,14 @@ from cohmm.distributed.backend import Partitions
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.fit import Fit, print_progress
+from cohmm.learn.constraints import PseudoCounts, UserTables
+from cohmm.learn.learner import Fit, print_progress, warn
 from cohmm.learn.options import check_choice, check_decay
-from cohmm.learn.pairs.pair_evidence import Combine
-from cohmm.learn.pairs.pair_fit import PairFit
+from cohmm.learn.pairs.pair_evidence import Combine, PairFit
 from cohmm.learn.pairs.volume import Volume
-from cohmm.learn.recipe import PairwiseFit, pairwise
-from cohmm.learn.run import warn
-from cohmm.learn.second_step import SMOOTHING, Refine
-from cohmm.learn.sequences.em_step import PseudoCounts
+from cohmm.learn.pairwise import PairwiseFit, pairwise
+from cohmm.learn.refinement import SMOOTHING, Refine
 from cohmm.learn.sequences.refine import RefinedFit
-from cohmm.learn.user_tables import UserTables
 from cohmm.model.answers import Algorithm, Answers
 from cohmm.model.hmm import HMM
 from cohmm.model.hmm_frames import HMMTable

@@ -4,11 +4,9 @@ One line per learner.  A contract that all of them keep is in ``tests/learn/test
 which finds them here.
 """
 
-from cohmm.learn.many_states.grouped import grouped
-from cohmm.learn.many_states.overcomplete import overcomplete
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import nmf
-from cohmm.learn.recipe import pairwise
+from cohmm.learn.pairwise import pairwise
 from cohmm.learn.sequences.baum_welch import baum_welch
 from cohmm.learn.sequences.refine import refine
 from cohmm.learn.topics.anchor_words import anchor_words
@@ -16,9 +14,10 @@ from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.lda import lda
 from cohmm.learn.topics.plsa import plsa
 from cohmm.learn.topics.sticky_em import gruber
-from cohmm.learn.triples.cpd_em import cpd_em
-from cohmm.learn.triples.tensor import tensor
-from cohmm.learn.triples.window_ml import window_ml
+from cohmm.learn.windows.cpd_em import cpd_em
+from cohmm.learn.windows.overcomplete import grouped, overcomplete
+from cohmm.learn.windows.tensor import tensor
+from cohmm.learn.windows.window_ml import window_ml
 
 __all__ = [
     "anchor_words",

@@ -8,12 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cohmm.data.partitioned import Partitioned
+from cohmm.data.partitioned import Data, Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_pairs
-
-Data = Sequences | Partitioned
 
 
 class Source(Protocol):

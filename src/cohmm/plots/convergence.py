@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from cohmm.kernels.types import Floats
-from cohmm.learn.fit import Fit
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
+from cohmm.learn.learner import Fit
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.plots.canvas import COLOURS, GREY, canvas, plain, plain_legend
 
@@ -38,7 +38,7 @@ def plot_convergence(fit: Any, ax: Axes | None = None) -> Axes:
     ax : Axes, optional
         Where to draw; default: a new figure.
 
-    >>> from cohmm.learn.fit import Progress
+    >>> from cohmm.learn.learner import Progress
     >>> steps = tuple(Progress(n, 1 / n, 1 / n) for n in (1, 2, 4))
     >>> fit = TopicFit([[1.]], [1.], [1.], ("oil",), "by hand", history=steps)
     >>> plot_convergence(fit).lines[0].get_ydata()

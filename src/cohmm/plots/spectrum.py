@@ -11,8 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
 from cohmm.learn.options import check_whole
-from cohmm.learn.pairs.pair_evidence import Combine, PairEvidence
-from cohmm.learn.pairs.pair_fit import PairFit
+from cohmm.learn.pairs.pair_evidence import Combine, PairEvidence, PairFit
 from cohmm.learn.pairs.spectrum import Spectrum
 from cohmm.plots.canvas import COLOURS, GREY, canvas, plain
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from cohmm.diagnose.diagnosis import Diagnosis
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.fit import Progress
+from cohmm.learn.learner import Progress
 from cohmm.learn.options import is_whole
 from cohmm.model.seriation import first_threshold, seriated
 from cohmm.report.colours import N_COLOURS

@@ -11,15 +11,14 @@ from scipy import sparse
 from cohmm import HMM, Cooccurrence, count_pairs
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
 from cohmm.evidence.cooccurrence import LARGEST_LAG
+from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.pairs import min_volume as module
 from cohmm.learn.pairs.anchor_free import anchor_free
 from cohmm.learn.pairs.min_volume import Problem, min_volume
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.pair_law import Point, pair_law
 from cohmm.learn.pairs.spectrum import whitened_basis
-from cohmm.learn.pairs.theta_update import Terms, theta_update
-from cohmm.learn.pairs.volume import LogDet
-from cohmm.learn.run import EvidenceWarning
+from cohmm.learn.pairs.volume import LogDet, Terms, theta_update
 
 
 def quiet(*args: object, **options: object) -> module.Fit:

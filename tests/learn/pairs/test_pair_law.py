@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
-from cohmm import threads
+from cohmm import HMM, threads
+from cohmm.datasets.synthetic import random_hmm
 from cohmm.kernels import sparse_pass
-from cohmm.learn.pairs.pair_law import DensePairs, SparsePairs, pair_law
-from cohmm.learn.sparse_rows import PART
+from cohmm.learn.pairs import pair_law as module
+from cohmm.learn.pairs.pair_law import (
+    PART,
+    DensePairs,
+    PairJacobian,
+    SparsePairs,
+    SparseRows,
+    fundamental,
+    pair_law,
+)
+
+STEP = 1e-6
+LAGS = (1, 3, 4, 7, 26, 27)
 
 
 def random_case(n: int, k: int, seed: int, density: float = 0.3) -> tuple[np.ndarray, ...]:
@@ -108,3 +122,84 @@ def test_the_kernels_logarithm() -> None:
     )  # fmt: skip
     np.testing.assert_allclose(fit, np.log(left[:, 0].astype(float)), rtol=3e-7, atol=2e-7)
     np.testing.assert_allclose(out[:, 0], 1 / values, rtol=1e-6)
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 4), st.integers(0, 10**6))
+def test_a_pass_is_the_dense_sum(n: int, m: int, k: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 4, (n, m)).astype(float)
+    left, right, scale = rng.random((n, k)) + 0.1, rng.random((m, k)) + 0.1, rng.random(n) + 0.5
+    rows = SparseRows.of(sparse.csr_array(counts), scale)
+    log_fit, sums = rows.divided(sparse_pass.table(left), sparse_pass.table(right), k)
+    weights, law = counts * scale[:, None], left @ right.T
+    np.testing.assert_allclose(log_fit, (weights * np.log(law)).sum(axis=1), rtol=2e-5, atol=2e-5)
+    np.testing.assert_allclose(sums, (weights / law) @ right, rtol=2e-5)
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(1, 50))
+def test_parts_are_all_rows_with_about_equal_work(widths: list[int], part: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PART", part)
+        matrix = sparse.csr_array(np.arange(30) < np.array(widths)[:, None], dtype=float)
+        parts = SparseRows.of(matrix).parts
+    assert [row for first, stop in parts for row in range(first, stop)] == list(range(len(widths)))
+    assert len(parts) <= max(1, sum(widths) // part)
+    even = sum(widths) / max(1, min(module.PARTS, sum(widths) // part))
+    assert all(sum(widths[first:stop]) <= even + 30 or stop == len(widths) for first, stop in parts)
+
+
+@given(st.integers(1, 9), st.integers(1, 300), st.integers(1, 40), st.integers(0, 10**6))
+def test_rows_times_a_matrix_are_those_of_the_dense_one(n: int, m: int, k: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    left = rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.7)
+    right = rng.normal(size=(m, k))
+    np.testing.assert_allclose(
+        SparseRows.of(sparse.csr_array(left)).times(right), left @ right, atol=1e-6 * m
+    )
+
+
+def by_differences(model: HMM, lag: int) -> np.ndarray:
+    """d log P(a, b) by every entry of A and of M, (N, N, P); rows are not held at one."""
+    k = model.n_components
+    entries = np.concatenate([model.transmat.ravel(), model.emissionprob.ravel()])
+    pi, settled = model.stationary(), fundamental(model)
+
+    def log_law(change: np.ndarray) -> np.ndarray:
+        a, m = (part.reshape(k, -1) for part in np.split(entries + change, [k * k]))
+        # pi moves with A as it does where rows keep their sums: to first order pi dA Z.
+        start = pi + pi @ (a - model.transmat) @ settled
+        return np.log(m.T @ np.diag(start) @ np.linalg.matrix_power(a, lag) @ m)
+
+    steps = STEP * np.eye(len(entries))
+    return np.stack([(log_law(step) - log_law(-step)) / (2 * STEP) for step in steps], axis=2)
+
+
+@pytest.mark.parametrize("lag", LAGS)
+def test_sums_are_of_gradients(lag: int) -> None:
+    model = random_hmm(4, 3, 0.0, random_state=lag)
+    counts = np.random.default_rng(0).random((2, 16))
+    expected = counts @ by_differences(model, lag).reshape(16, -1)
+    found = PairJacobian.of(model, lag).sums(sparse.csr_array(counts))
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("lag", LAGS)
+def test_curvature_is_their_second_moment(lag: int) -> None:
+    model = random_hmm(4, 3, 0.0, random_state=lag)
+    gradients = by_differences(model, lag).reshape(16, -1)
+    slopes = PairJacobian.of(model, lag)
+    np.testing.assert_allclose(slopes.p, model.pair_probability(lag), rtol=1e-10)
+    expected = gradients.T @ (slopes.p.reshape(16, 1) * gradients)
+    np.testing.assert_allclose(slopes.curvature(), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_impossible_pairs_say_nothing() -> None:
+    model = HMM([0.5, 0.5], [[0.0, 1.0], [1.0, 0.0]], [[0.6, 0.4, 0.0], [0.0, 0.0, 1.0]])
+    slopes = PairJacobian.of(model, 1)
+    assert (slopes.inverse == 0).tolist() == (slopes.p == 0).tolist()
+    assert np.isfinite(slopes.curvature()).all()
+
+
+def test_of_a_chain_whose_parts_never_meet() -> None:
+    model = HMM([0.5, 0.5], np.eye(2), [[0.6, 0.4], [0.3, 0.7]])
+    assert np.isfinite(PairJacobian.of(model, 1).curvature()).all()

@@ -7,8 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from cohmm.datasets.synthetic import random_hmm
-from cohmm.learn.pairs.pair_law import pair_law
-from cohmm.learn.pairs.pair_slopes import PairSlopes
+from cohmm.learn.pairs.pair_law import PairJacobian, pair_law
 from cohmm.learn.pairs.spike_and_slab import (
     Factors,
     Quadratic,
@@ -89,7 +88,7 @@ def test_slope_and_curvature_are_those_of_poisson_counts(lag: int) -> None:
     apart = rows[:, None] != rows
     np.testing.assert_allclose(stiff[apart], 0, atol=1e-5)
     np.testing.assert_allclose(stiff[~apart], stiff[0, 0], rtol=1e-5)
-    np.testing.assert_allclose(PairSlopes.of(model, lag).p, p)
+    np.testing.assert_allclose(PairJacobian.of(model, lag).p, p)
 
 
 def test_entries_apart_are_exact_and_entries_together_nearly_so() -> None:

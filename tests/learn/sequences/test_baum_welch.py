@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cohmm import HMM, ImpossibleObservation, Sequences
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
-from cohmm.learn.fit import Progress
+from cohmm.learn.learner import Progress
 from cohmm.learn.sequences.baum_welch import PseudoCounts, baum_welch, random_start
 from tests import laws, oracles
 from tests.strategies import models_and_data, random_model, with_gaps

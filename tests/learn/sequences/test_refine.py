@@ -18,14 +18,14 @@ from cohmm import (
     count_triples,
 )
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
-from cohmm.learn.fit import Progress
+from cohmm.learn.learner import Progress
+from cohmm.learn.maximize import REVIVED, Prior, Target, ascend, revived
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.sequences import refine as module
-from cohmm.learn.sequences.ascent import REVIVED, Prior, Target, ascend, revived
 from cohmm.learn.sequences.likelihood import SequenceLikelihood
 from cohmm.learn.sequences.refine import RefinedFit, refine
-from cohmm.learn.sequences.square_roots import sample_windows
-from cohmm.learn.sequences.zeros import zeros_preferred
+from cohmm.learn.sparsity import zeros_preferred
+from cohmm.learn.sqrt_parametrization import sample_windows
 from cohmm.model.inference import Counts
 from tests import laws
 from tests.strategies import random_model
@@ -497,9 +497,7 @@ def test_a_round_spoilt_by_revival_is_not_the_end(
     k, n = rough.emissionprob.shape
     full = refine(rough, data, smoothing=0.0, random_state=0)
     alike = HMM(np.full(k, 1 / k), np.full((k, k), 1 / k), np.full((k, n), 1 / n))
-    monkeypatch.setattr(
-        "cohmm.learn.sequences.ascent.revived", lambda model, counts, learned: alike
-    )
+    monkeypatch.setattr("cohmm.learn.maximize.revived", lambda model, counts, learned: alike)
     rng = np.random.default_rng(0)
     target = Target(
         SequenceLikelihood(data), 20_000, 1.0, 1 / 20_000, Prior(),

@@ -18,7 +18,7 @@ from cohmm.datasets.synthetic_topics import (
     sample_htmm,
 )
 from cohmm.evidence.counting import count_documents
-from cohmm.learn.run import EvidenceWarning
+from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.topics import topic_start
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.pair_topics import topics_of_pairs

@@ -11,7 +11,7 @@ from scipy import sparse
 from cohmm import HTMM, Documents
 from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic_topics import sample_documents
-from cohmm.learn.run import EvidenceWarning
+from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.topics.pair_topics import SEED_PAIRS, Seeds, checked_seeds, seed_pairs
 from cohmm.learn.topics.topic_start import k_means
 

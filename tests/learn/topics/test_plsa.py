@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.learn.run import EvidenceWarning
+from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.topics import plsa as module
 from cohmm.learn.topics.plsa import plsa
 from cohmm.learn.topics.topic_fit import default_prior

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cohmm.learn.run import EvidenceWarning
+from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.topics.topic_fit import TopicFit, default_prior, smoothed, topic_fit
 from tests.laws import close
 

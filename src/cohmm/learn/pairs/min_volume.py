@@ -7,44 +7,52 @@ With the paper's single lag, Theta_1 = Theta.  Further lags are *tied*: with A t
 matrix, Theta with its rows scaled to one, Theta_lag = Theta A^(lag - 1).
 
 Numbers in comments are the steps of Algorithm 1.  Beyond the paper: the volume term has a true
-majoriser (`volume`), and two steps of the map are extrapolated (`squarem`).
+majoriser (`volume`), and two steps of the map are extrapolated (`cohmm.learn.optimize.Jump`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
-from cohmm.learn.fit import Callback, Progress
+from cohmm.learn.learner import Callback, Progress, Record, learner
+from cohmm.learn.optimize import Jump
 from cohmm.learn.options import check_amounts
+from cohmm.learn.pairs.anchor_free import starting_points
 from cohmm.learn.pairs.pair_evidence import (
     Combine,
     PairEvidence,
+    PairFit,
     States,
+    as_hmm,
     number_of_states,
     warn_of_unseen,
 )
-from cohmm.learn.pairs.pair_fit import PairFit, as_hmm
 from cohmm.learn.pairs.pair_law import PairLaw, Point, Statistics
-from cohmm.learn.pairs.penalty import held_out_penalty
-from cohmm.learn.pairs.squarem import Jump
-from cohmm.learn.pairs.start import starts
-from cohmm.learn.pairs.theta_update import Terms, onto_constraints, theta_update
-from cohmm.learn.pairs.volume import Volume, volume_term
-from cohmm.learn.run import Record, learner
+from cohmm.learn.pairs.volume import (
+    Terms,
+    Volume,
+    held_out_penalty,
+    onto_constraints,
+    theta_update,
+    volume_term,
+)
 from cohmm.model.hmm import HMM
 
 PENALTY = 0.02  # over the root of the number of pairs: measured, see docs/results.md
-NEVER = 1e-60  # a probability on its way to zero, which would slow all down as a subnormal number
+ZERO_BELOW = (
+    1e-60  # a probability on its way to zero, which would slow all down as a subnormal number
+)
 EXACT = 1e-10  # nats per pair; a start that diverges by less fits to rounding
 TRIES = 6  # points of a line search
 SHORTEST_JUMP = 1.01  # of an extrapolation; 1 is two plain steps
-TINY = 1e-12
+PROBABILITY_FLOOR = 1e-12
 
 
 class Evaluated(NamedTuple):
@@ -135,13 +143,15 @@ def min_volume(
     k = number_of_states(n_components, evidence, shown)
     evidence = evidence.weighted(spectra, k)
     if penalty == "auto":
-        weight = held_out_penalty(evidence, k, term, random_state, fit=_fit_quickly)
+        weight = held_out_penalty(
+            evidence, random_state, partial(_quick_fits, k, term, random_state)
+        )
     else:
         weight = float(PENALTY / np.sqrt(evidence.n_pairs) if penalty is None else penalty)
     problem = Problem(evidence.laws, evidence.weights, term, weight)
     runs = [
         algorithm_1(problem, point, tol / evidence.n_pairs, max_iter, callback)
-        for point in starts(evidence, k, n_init, random_state, start)
+        for point in starting_points(evidence, k, n_init, random_state, start)
     ]
     best = min(runs, key=lambda run: run.end.objective)
     return PairFit(
@@ -224,7 +234,7 @@ class Problem:
         # 6: ~Theta = Theta * (M' ~Omega M), element by element: the paper leaves Theta out
         expected = self._expected_transitions(point, a, lagged, ratios)
         # 7: the columns of ~M scaled to one
-        new_m[new_m < NEVER] = 0.0
+        new_m[new_m < ZERO_BELOW] = 0.0
         total = new_m.sum(axis=0)
         new_m /= np.where(total > 0, total, 1.0)
         if not total.all():
@@ -315,7 +325,7 @@ def line_search(problem: Problem, at: Evaluated, n_iter: int) -> tuple[Evaluated
 
 def extrapolated(start: Point, first: Point, second: Point) -> tuple[Point, float] | None:
     """SQUAREM's point, made feasible, and how far it goes; None if it goes no farther."""
-    metric = [start.theta.sum(axis=1) / np.maximum(start.m, TINY), 1 / start.theta]
+    metric = [start.theta.sum(axis=1) / np.maximum(start.m, PROBABILITY_FLOOR), 1 / start.theta]
     jump = Jump.through(start, first, second, metric)
     length = jump.length
     for _ in range(TRIES):
@@ -330,7 +340,12 @@ def extrapolated(start: Point, first: Point, second: Point) -> tuple[Point, floa
     return None
 
 
-def _fit_quickly(evidence: PairEvidence, volume: Volume, penalty: float, begin: Point) -> Point:
-    """The factors after a moderate number of passes, for choosing a penalty."""
-    problem = Problem(evidence.laws, evidence.weights, volume, penalty)
-    return algorithm_1(problem, begin, 0.1 / evidence.n_pairs, 300).end.point
+def _quick_fits(
+    k: int, volume: Volume, random_state: int | None, evidence: PairEvidence, penalties: list[float]
+) -> list[Point]:
+    """The factors after a moderate number of passes, one per penalty to choose from."""
+    [begin] = starting_points(evidence, k, 1, random_state, None)
+    problems = [Problem(evidence.laws, evidence.weights, volume, penalty) for penalty in penalties]
+    return [
+        algorithm_1(problem, begin, 0.1 / evidence.n_pairs, 300).end.point for problem in problems
+    ]

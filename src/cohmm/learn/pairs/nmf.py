@@ -9,25 +9,33 @@ random starts.  Many M and Theta give the same Omega, and nothing here prefers t
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from cohmm.evidence.cooccurrence import Cooccurrence
-from cohmm.learn.fit import Callback, Fit
+from cohmm.learn.constraints import Known
+from cohmm.learn.learner import Callback, Fit, Record, learner
+from cohmm.learn.pairs.anchor_free import starting_points
 from cohmm.learn.pairs.min_volume import EXACT, Problem, algorithm_1
 from cohmm.learn.pairs.pair_evidence import (
     PairEvidence,
     States,
+    as_hmm,
     number_of_states,
+    start_probability,
     warn_of_unseen,
 )
-from cohmm.learn.pairs.pair_fit import as_hmm
-from cohmm.learn.pairs.pair_law import Point
-from cohmm.learn.pairs.start import starts
+from cohmm.learn.pairs.pair_law import PairLaw, Point
 from cohmm.learn.pairs.volume import NoVolume
-from cohmm.learn.run import learner
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 from cohmm.model.stationary import stationary_distribution
+
+DIVISOR_FLOOR = 1e-300
+N_STARTS = 8  # of EM on the pairs, where emissions have to be learned with transitions given
 
 
 @learner
@@ -77,7 +85,7 @@ def nmf(
     k = number_of_states(n_components, evidence, evidence.spectrum())
     points = [random_point(evidence, k, rng) for rng in generator(random_state).spawn(n_init)]
     if start is not None:
-        points[:1] = starts(evidence, k, 1, None, start)
+        points[:1] = starting_points(evidence, k, 1, None, start)
     problem = Problem(evidence.laws, evidence.weights, NoVolume(), 0.0)
     runs = [
         algorithm_1(problem, point, tol / evidence.n_pairs, max_iter, callback) for point in points
@@ -97,3 +105,128 @@ def random_point(evidence: PairEvidence, k: int, rng: np.random.Generator) -> Po
     transmat = rng.dirichlet(np.ones(k), k)
     theta = stationary_distribution(transmat)[:, None] * transmat
     return Point(m / m.sum(axis=0), theta)
+
+
+class Held(NamedTuple):
+    """What stays as it is."""
+
+    emissions: bool = False
+    transitions: bool = False
+
+
+class PairEM(NamedTuple):
+    """Where EM led."""
+
+    point: Point
+    log_fit: float
+    """sum Omega log(M Theta M')"""
+    converged: bool
+
+
+def pair_em(
+    law: PairLaw,
+    point: Point,
+    held: Held,
+    n_pairs: float,
+    *,
+    max_iter: int,
+    tol: float,
+    record: Record | None = None,
+) -> PairEM:
+    """EM from ``point`` until a step gains less than ``tol`` nats over all ``n_pairs``."""
+    m, theta = point
+    a = theta / np.maximum(theta.sum(axis=1, keepdims=True), DIVISOR_FLOOR)
+    before, converged = -np.inf, False
+    for n_iter in range(1, max_iter + 1):
+        log_fit, rows, columns = law.statistics(m, theta)
+        if log_fit >= before:  # short of that by rounding alone
+            point = Point(m, theta)
+            if record is not None:
+                record(n_iter, law.negative_entropy - log_fit)
+        converged = n_pairs * (log_fit - before) < tol
+        before = max(log_fit, before)
+        if converged or (held.emissions and held.transitions):
+            break
+        moved = theta * (m.T @ rows)
+        if not held.emissions:
+            m = m * (rows @ theta.T + columns @ theta)
+            m /= np.maximum(m.sum(axis=0), DIVISOR_FLOOR)
+        theta = moved.sum(axis=1, keepdims=True) * a if held.transitions else moved
+        theta = theta / theta.sum()
+    return PairEM(point, before, converged)
+
+
+def from_pairs(
+    counts: Cooccurrence,
+    known: Known,
+    n_components: int,
+    *,
+    alone: bool,
+    max_iter: int,
+    tol: float,
+    random_state: Any,
+    record: Record,
+) -> list[Fit]:
+    """Models that agree with what is known, from pairs: the best first.
+
+    Where pairs are ``alone``, with no sequences to go on from, what was held at first is learned
+    from them as well.
+    """
+    evidence = PairEvidence.of(counts, counts.lags[:1])
+    law, rng = evidence.laws[counts.lags[0]], generator(random_state)
+    held = Held(
+        emissions=known.emissionprob is not None,
+        transitions=known.transmat is not None and "t" not in known.learned,
+    )
+    climb = partial(pair_em, law, n_pairs=evidence.n_pairs, max_iter=max_iter, tol=tol)
+    begins = [
+        _begin(evidence, known, n_components, rng) for _ in range(1 if held.emissions else N_STARTS)
+    ]
+    runs = sorted((climb(point, held) for point in begins), key=lambda run: -run.log_fit)
+    if alone:
+        held = held._replace(emissions=held.emissions and "e" not in known.learned)
+        runs = [climb(runs[0].point, held, record=record)]
+    return [_as_fit(run, evidence, known, record, law.negative_entropy) for run in runs]
+
+
+def _begin(evidence: PairEvidence, known: Known, k: int, rng: np.random.Generator) -> Point:
+    """A point with the zeros of what is known; at random, where that leaves anything open."""
+    if known.emissionprob is not None:
+        m = known.emissionprob.T[evidence.seen]
+        short = m.sum(axis=1) <= 0
+        if short.any():
+            symbol = int(evidence.seen[np.argmax(short)])
+            raise ValueError(f"symbol {symbol} occurs, but emissionprob lets no state emit it")
+    else:
+        m = evidence.frequency[:, None] * rng.exponential(size=(len(evidence.seen), k))
+    m = m / m.sum(axis=0)
+    theta = np.full((k, k), 1.0) if known.transmat is None else np.array(known.transmat)
+    return Point(m, theta / theta.sum())
+
+
+def _as_fit(
+    run: PairEM, evidence: PairEvidence, known: Known, record: Record, negative_entropy: float
+) -> Fit:
+    m, theta = run.point
+    k, n = len(theta), evidence.counts.n_symbols
+    emission = np.zeros((k, n))
+    emission[:, evidence.seen] = m.T
+    visited = theta.sum(axis=1)
+    rows = np.where(visited[:, None] > 0, theta, 1.0 if known.transmat is None else known.transmat)
+    transmat = rows / rows.sum(axis=1, keepdims=True)
+    if not (emission.sum(axis=1) > 0).all():  # a state that died out
+        emission[emission.sum(axis=1) <= 0] = 1.0 / n
+    prevalence = np.maximum(visited / visited.sum(), 1e-12)
+    first = start_probability(m, evidence.counts.start_counts[evidence.seen], prevalence)
+    stays = replace(
+        known,
+        transmat=None if "t" in known.learned else known.transmat,
+        emissionprob=None if "e" in known.learned else known.emissionprob,
+    )
+    model = stays.over(HMM(first, transmat, emission, evidence.counts.vocabulary))
+    history = tuple(record.history)
+    if not history:
+        own = Record(None)
+        own(1, negative_entropy - run.log_fit)
+        history = tuple(own.history)
+    return Fit(model, run.converged, history, (history[-1].objective,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,16 +12,21 @@ import numpy as np
 from cohmm.data.user_warnings import silenced
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
+from cohmm.learn.learner import DEAD, Fit, by_prevalence, smoothed, warn
 from cohmm.learn.options import check_choice, check_states
-from cohmm.learn.pairs.pair_law import PairLaw, pair_law
+from cohmm.learn.pairs.pair_law import PairLaw, Point, pair_law
 from cohmm.learn.pairs.spectrum import Spectrum, spectrum
-from cohmm.learn.run import warn
+from cohmm.model.hmm import HMM
+
+MAX_STATES = 100  # singular values of a large law that are looked at, where K is not given
+BEYOND = 10  # and where it is, so many beyond K
+PRIOR_STARTS = 10.0  # sequences
+START_STEPS = 100  # of EM
+
 
 Combine = Literal["tied", "summed"]
-States = int | Literal["auto"]
 
-MOST_STATES = 100  # singular values of a large law that are looked at, where K is not given
-BEYOND = 10  # and where it is, so many beyond K
+States = int | Literal["auto"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +102,7 @@ class PairEvidence:
 
     def spectra(self, wanted: States = "auto") -> dict[int, Spectrum]:
         """The singular values of every lag: what it can show of so many states."""
-        most = MOST_STATES if wanted == "auto" else check_states(wanted, len(self.seen)) + BEYOND
+        most = MAX_STATES if wanted == "auto" else check_states(wanted, len(self.seen)) + BEYOND
         if len(self.laws) == 1:  # of one lag, or of several that were summed
             return {lag: spectrum(law, self.n_pairs, most) for lag, law in self.laws.items()}
         # Of short sequences a long lag has far fewer pairs, and more noise.
@@ -106,7 +111,7 @@ class PairEvidence:
 
     def spectrum(self) -> Spectrum:
         """That of the shortest lag alone."""
-        return spectrum(self.laws[min(self.laws)], self.n_pairs, MOST_STATES)
+        return spectrum(self.laws[min(self.laws)], self.n_pairs, MAX_STATES)
 
     def weighted(self, spectra: dict[int, Spectrum], k: int) -> PairEvidence:
         """Lags weighted by what they show; a lag that shows nothing is left out."""
@@ -192,3 +197,80 @@ def _law(matrix: Any, seen: Ints) -> PairLaw:
     if len(seen) < matrix.shape[0]:
         matrix = matrix[seen][:, seen]
     return pair_law(matrix / matrix.sum())
+
+
+@dataclass(frozen=True)
+class PairFit(Fit):
+    """A model learned from pairs by `cohmm.learn.min_volume`.
+
+    Parameters
+    ----------
+    penalty : float
+        The weight of the volume term.
+    spectrum : Spectrum
+        How many states the evidence can show.
+    lag_weights : dict
+        The weight of each lag in the divergence.
+    passes_without_volume : int
+        Passes over the pairs after those of the history, without the volume term.
+    """
+
+    penalty: float
+    spectrum: Spectrum = field(repr=False)
+    lag_weights: dict[int, float]
+    passes_without_volume: int = 0
+
+
+def as_hmm(point: Point, evidence: PairEvidence, smoothing: float) -> HMM:
+    """The factors as a model: states by prevalence, symbols never seen with probability zero.
+
+    A symbol that was observed, but in no pair, is as frequent in every state as it is overall.
+    With ``smoothing``, every state has seen so much more of each symbol, as frequent symbols
+    and states are overall: what never happened in the data is then improbable, not impossible.
+    """
+    prevalence = point.theta.sum(axis=1)
+    dead = prevalence < DEAD
+    if dead.any():
+        warn(f"{dead.sum()} of {len(dead)} states died out: fewer explain these pairs as well")
+    emission = np.zeros((len(prevalence), evidence.counts.n_symbols))
+    emission[:, evidence.seen] = point.m.T
+    transmat = point.theta / prevalence[:, None]
+    model = HMM(prevalence / prevalence.sum(), transmat, emission, evidence.counts.vocabulary)
+    if smoothing > 0:
+        frequency = np.zeros(model.n_symbols)
+        frequency[evidence.seen] = evidence.frequency
+        model = smoothed(model, evidence.n_pairs, frequency, smoothing)
+    first = start_probability(
+        model.emissionprob[:, evidence.seen].T,
+        evidence.counts.start_counts[evidence.seen],
+        model.startprob,
+    )
+    lonely = _lonely(evidence)
+    emission = (1 - lonely.sum()) * model.emissionprob + lonely
+    begun = HMM(first, model.transmat, emission, model.vocabulary)
+    return by_prevalence(begun, model.startprob)
+
+
+def _lonely(evidence: PairEvidence) -> Floats:
+    """How frequent each symbol is that occurs in no pair, (N,); 0 for all others."""
+    observed = np.array(evidence.counts.symbol_counts, np.float64)
+    total = observed.sum()
+    observed[evidence.seen] = 0.0
+    return np.asarray(observed / max(total, 1.0))
+
+
+def start_probability(m: Floats, start_counts: Floats, prevalence: Floats) -> Floats:
+    """The distribution of the first state, from the symbols that sequences begin with.
+
+    Maximum likelihood with the emissions fixed, and a prior worth `PRIOR_STARTS` sequences
+    that begin anywhere in the chain: one sequence says little of where they begin.
+    """
+    total = start_counts.sum()
+    first = prevalence / prevalence.sum()
+    prior = PRIOR_STARTS * first
+    for _ in range(START_STEPS if total > 0 else 0):
+        expected = m @ first
+        ratio = np.divide(start_counts, expected, out=np.zeros_like(expected), where=expected > 0)
+        first = first * (m.T @ ratio) + prior
+        first /= first.sum()
+    return np.asarray(first)

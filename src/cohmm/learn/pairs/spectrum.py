@@ -26,10 +26,10 @@ from cohmm.learn.pairs.pair_law import PairLaw
 
 SIMULATIONS, QUANTILE = 20, 0.95
 BEYOND_EDGE = 1.025  # the noise ends there in all but some of 100 sets, where it is not simulated
-MOST_SIMULATED = 300  # symbols: the noise of more hardly varies, and costs
+MAX_SIMULATED = 300  # symbols: the noise of more hardly varies, and costs
 LARGEST_DENSE = 1500
-MOST_SYMBOLS = 5000  # rare symbols have noisy rows: the space is found on the frequent ones
-LEAST_COUNT = 50
+MAX_SYMBOLS = 5000  # rare symbols have noisy rows: the space is found on the frequent ones
+MIN_COUNT = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +50,9 @@ class Spectrum:
 
 def frequent_symbols(law: PairLaw, n_pairs: float) -> Ints:
     """Symbols frequent enough for their rows to be trusted, in ascending order."""
-    order = np.argsort(-law.frequency, kind="stable")[:MOST_SYMBOLS]
-    trusted = law.frequency[order] * n_pairs >= LEAST_COUNT
-    if trusted.sum() < min(len(order), LEAST_COUNT):
+    order = np.argsort(-law.frequency, kind="stable")[:MAX_SYMBOLS]
+    trusted = law.frequency[order] * n_pairs >= MIN_COUNT
+    if trusted.sum() < min(len(order), MIN_COUNT):
         trusted = law.frequency[order] > 0
     return np.sort(order[trusted])
 
@@ -63,7 +63,7 @@ def spectrum(law: PairLaw, n_pairs: float, most: int) -> Spectrum:
     whitened, scale = _whitened(law, symbols)
     n, known = len(symbols), scale / np.linalg.norm(scale)
     noise: _Noise = _Edge(n, n_pairs)
-    if n <= MOST_SIMULATED:
+    if n <= MAX_SIMULATED:
         apart = _apart(_dense(whitened), known)
         vectors, values, _ = np.linalg.svd(np.hstack([apart, apart.T]), full_matrices=False)
         values, noise = values[: n - 1], _Simulated(_dense(whitened), scale, n_pairs, vectors)

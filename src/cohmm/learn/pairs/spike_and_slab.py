@@ -23,9 +23,8 @@ from scipy import linalg, sparse
 from scipy.special import erfcx, expit, log_ndtr, ndtri_exp
 
 from cohmm.kernels.types import Floats
-from cohmm.learn.finish import prevalence_of
-from cohmm.learn.pairs.pair_law import DensePairs
-from cohmm.learn.pairs.pair_slopes import PairSlopes
+from cohmm.learn.learner import prevalence_of
+from cohmm.learn.pairs.pair_law import DensePairs, PairJacobian
 from cohmm.model.hmm import HMM
 
 ROUNDS = 6  # of new curvature, and of a new share of zeros
@@ -39,7 +38,7 @@ STIFF = 10.0  # times the median curvature: how firmly rows are held at a sum of
 SINGLE = 600  # entries from which single precision serves
 FAR = 30.0  # standard deviations
 FREE = 1e-4  # of what is known of an entry: so much has to be from others
-LEAST = 1e-12
+PROBABILITY_FLOOR = 1e-12
 
 
 class Quadratic(NamedTuple):
@@ -71,7 +70,7 @@ class Marginal(NamedTuple):
     def median(self) -> Floats:
         """Of the mixture."""
         # By logarithms of tails: far below zero, what is above it is no difference from one.
-        above = np.minimum(0.5 / np.maximum(1 - self.zero, LEAST), 1.0)
+        above = np.minimum(0.5 / np.maximum(1 - self.zero, PROBABILITY_FLOOR), 1.0)
         tail = np.log(above) + log_ndtr(self.centre / self.spread)
         median = self.centre - self.spread * ndtri_exp(tail)
         return np.where(self.zero >= 0.5, 0.0, np.maximum(median, 0.0))
@@ -129,7 +128,7 @@ def posterior(
 def around(
     model: HMM, laws: Mapping[int, DensePairs], weights: Mapping[int, float], n_pairs: float
 ) -> Quadratic:
-    """The log-likelihood of the pairs near ``model``, its entries those of `PairSlopes`.
+    """The log-likelihood of the pairs near ``model``, its entries those of `PairJacobian`.
 
     Of counts that are Poisson's, which leaves no entry without curvature; rows are held at one.
     """
@@ -137,7 +136,7 @@ def around(
     entries = np.concatenate([model.transmat.ravel(), model.emissionprob.ravel()])
     precision, slope = np.zeros((len(entries), len(entries))), np.zeros(len(entries))
     for lag, law in laws.items():
-        slopes = PairSlopes.of(model, lag)
+        slopes = PairJacobian.of(model, lag)
         more = law.omega / law.omega.sum() - slopes.p
         precision += n_pairs * weights[lag] * slopes.curvature()
         slope += n_pairs * weights[lag] * slopes.sums(sparse.csr_array(more.reshape(1, -1)))[0]
@@ -197,7 +196,7 @@ def with_prior(x: Floats, variance: Floats, zero: Floats, mean: Floats) -> Margi
     cut_mean, cut_variance = spread * cut_mean, variance * cut_variance
     first = (1 - probability) * cut_mean
     second = (1 - probability) * (cut_variance + cut_mean**2)
-    least = LEAST * np.minimum(variance, mean**2)
+    least = PROBABILITY_FLOOR * np.minimum(variance, mean**2)
     return Marginal(probability, centre, spread, first, np.maximum(second - first**2, least))
 
 
@@ -239,8 +238,10 @@ def _moved(before: Marginal, after: Marginal) -> float:
 
 def _model(entries: Floats, like: HMM) -> HMM:
     k = like.n_components
-    a, m = (np.maximum(part.reshape(k, -1), LEAST) for part in np.split(entries, [k * k]))
-    m = np.where(m > LEAST, m, 0.0)
+    a, m = (
+        np.maximum(part.reshape(k, -1), PROBABILITY_FLOOR) for part in np.split(entries, [k * k])
+    )
+    m = np.where(m > PROBABILITY_FLOOR, m, 0.0)
     a, m = (table / table.sum(axis=1, keepdims=True) for table in (a, m))
     start = prevalence_of(HMM(like.startprob, a, like.emissionprob))
     return HMM(start, a, m, like.vocabulary)

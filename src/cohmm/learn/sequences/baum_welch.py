@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.partitioned import Partitioned
+from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
-from cohmm.learn.finish import by_prevalence
-from cohmm.learn.fit import Callback, Fit
+from cohmm.learn.constraints import PseudoCounts
+from cohmm.learn.learner import Callback, Fit, Record, by_prevalence, learner
+from cohmm.learn.maximize import added, m_step
 from cohmm.learn.options import check_amounts, check_whole, needs_sequences
-from cohmm.learn.run import Record, learner
-from cohmm.learn.sequences.em_step import PseudoCounts, added, maximised
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 
@@ -89,7 +88,7 @@ def baum_welch(
     )
 
 
-def random_start(data: Sequences | Partitioned, n_components: int, rng: np.random.Generator) -> HMM:
+def random_start(data: Data, n_components: int, rng: np.random.Generator) -> HMM:
     """Random transitions, and emissions that are the symbols' frequencies, each times a draw."""
     emission = rng.exponential(size=(n_components, data.n_symbols)) * data.symbol_counts
     transmat = rng.exponential(size=(n_components, n_components))
@@ -122,5 +121,5 @@ def _run(
         converged = gain * n < tol or gain <= 0
         if converged:
             break
-        model = maximised(model, added(counts, prior.possible(model)))
+        model = m_step(model, added(counts, prior.possible(model)))
     return Fit(best, converged, tuple(record.history), (record.history[-1].objective,))

@@ -1,54 +1,31 @@
-"""Likelihoods of a model, each with the counts that it expects: of sequences, of windows.
+"""The likelihood of sequences, some of whose states may be known.
 
-The expected counts are EM's E step, and the gradient as well: d log P / d A = transitions / A.
+A symbol whose state is known is a symbol of its own, which no other state emits: so labels need
+nothing of forward-backward, and what is counted is led back to the symbols themselves.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
-from scipy.linalg import khatri_rao
 
-from cohmm.data.partitioned import Partitioned
+from cohmm.data.partitioned import Data, Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.recursions import probability_tables
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.finish import prevalence_of
-from cohmm.learn.sequences.labels import Labels
-from cohmm.learn.triples.triple_law import Products
+from cohmm.learn.constraints import Known, PseudoCounts, tables, uniform_states
+from cohmm.learn.learner import Fit, Record
+from cohmm.learn.maximize import Expected, added, m_step
 from cohmm.model import inference
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
+from cohmm.model.sampling import generator
 
-RIDGE = 1e-12  # so that a chain that falls into parts is no error
-
-
-class Expected(NamedTuple):
-    """What one pass over the evidence gives."""
-
-    log_likelihood: float
-    """Nats per symbol, or per window."""
-    counts: Counts
-    """Expected starts, transitions and emissions, per symbol or per window."""
-
-
-def visits(counts: Counts) -> Floats:
-    """The share of all places that each state is expected to be at, (K,).
-
-    Near the stationary distribution where sequences are long.  Where they are short, and above
-    all where the chain leaves states for good, it is this that says how much was seen of a state.
-    """
-    arrivals = counts.starts + counts.transitions.sum(axis=0)
-    return np.asarray(arrivals / arrivals.sum())
-
-
-class Likelihood(Protocol):
-    """Evidence that can be explained by an HMM."""
-
-    def expected(self, model: HMM) -> Expected:
-        """One pass over the evidence."""
+UNKNOWN = -1
+FREQUENCY_FLOOR = 1e-300
+LABELS_WORTH = 1.0  # observations: what all symbols, and all states, are worth beside the labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +42,7 @@ class SequenceLikelihood:
         States that are known: the likelihood is then theirs too.  Neither is for parts.
     """
 
-    data: Sequences | Partitioned
+    data: Data
     weights: Floats | None = None
     labels: Labels | None = None
 
@@ -103,14 +80,14 @@ def _summed(
     return float(log_prob.sum() if weights is None else weights @ log_prob), counts
 
 
-def encoded(model: HMM, data: Sequences | Partitioned) -> Sequences | Partitioned:
+def encoded(model: HMM, data: Data) -> Sequences | Partitioned:
     """The data in the symbols of a model; parts have to have them."""
     if isinstance(data, Partitioned):
         return data.in_terms_of(model.vocabulary, model.n_symbols)
     return model.encode(data)
 
 
-def log_likelihood(model: HMM, data: Sequences | Partitioned) -> float:
+def log_likelihood(model: HMM, data: Data) -> float:
     """log P of all sequences."""
     return float(data.map_sum(_log_likelihood, model))
 
@@ -119,92 +96,134 @@ def _log_likelihood(data: Sequences, model: HMM) -> float:
     return model.log_likelihood(data)
 
 
-class LawOfWindows(Protocol):
-    """The law of windows of 2 tau + 1 symbols: `TripleLaw` is sparse, `WindowLaw` an array."""
-
-    @property
-    def tau(self) -> int:
-        """Symbols on either side of the middle."""
-
-    @property
-    def seen(self) -> Ints:
-        """The n symbols that occur."""
-
-    def e_step(self, past: Floats, middle: Floats, future: Floats) -> Products:
-        """The log-likelihood, and how it changes with each of the three tables."""
-
-
 @dataclass(frozen=True, eq=False)
-class WindowLikelihood:
-    """The likelihood of windows, each a chain of its own: O(K) per distinct window.
-
-    Its cost does not depend on the length of the data.  ``startprob`` is the law of the state
-    that a window begins in.
-    """
-
-    law: LawOfWindows
-
-    def expected(self, model: HMM) -> Expected:
-        """One pass over the windows: sum P log p, p = sum_k alpha[past, k] M[b, k] beta[future, k].
-
-        The sums that the law gives are led back through the recursions of `sides`.
-        """
-        a, pi, seen = model.transmat, model.startprob, self.law.seen
-        m = np.ascontiguousarray(model.emissionprob[:, seen].T)
-        n, k = m.shape
-        alpha, beta = sides(m, a, pi, self.law.tau)
-        log_likelihood, by_alpha, by_m, by_beta = self.law.e_step(alpha[-1], m, beta[-1])
-        by_a = np.zeros_like(a)
-        for before, after in zip(alpha[-2::-1], beta[-2::-1], strict=True):
-            by_a += khatri_rao(before, m).T @ by_alpha + by_beta.T @ khatri_rao(m, after)
-            by_product = (by_alpha @ a.T).reshape(-1, n, k)
-            by_m = by_m + np.einsum("ink,ik->nk", by_product, before)
-            by_alpha = np.einsum("ink,nk->ik", by_product, m)
-            by_product = (by_beta @ a).reshape(n, -1, k)
-            by_m = by_m + np.einsum("nik,ik->nk", by_product, after)
-            by_beta = np.einsum("nik,nk->ik", by_product, m)
-        emissions = np.zeros_like(model.emissionprob)
-        emissions[:, seen] = (m * by_m).T
-        return Expected(log_likelihood, Counts(pi * by_alpha[0], a * by_a, emissions))
-
-
-@dataclass(frozen=True, eq=False)
-class StationaryLikelihood:
-    """A likelihood of evidence that begins anywhere in the chain: ``startprob`` is pi = pi A.
+class Labels:
+    """Sequences in which some of the states are known.
 
     Parameters
     ----------
-    free : Likelihood
-        The same, as a function of ``startprob`` too.
+    known : array, (T,)
+        The state of every observation, `UNKNOWN` where nobody knows.
+    codes : int32 array, (T,)
+        The symbols; N + p is the p-th pair of symbol and state.
+    symbols, states : arrays, (P,)
+        The pairs; a missing symbol is -1.
+    n_symbols : int
+        N.
     """
 
-    free: Likelihood
+    known: Ints
+    codes: Ints
+    symbols: Ints
+    states: Ints
+    n_symbols: int
 
-    def expected(self, model: HMM) -> Expected:
-        """One pass over the evidence; starts are counted as the transitions that led to them.
+    @classmethod
+    def of(cls, data: Sequences, states: Any, n_components: int) -> Labels:
+        """Labels for every observation of ``data``, as one array or one per sequence."""
+        known = _checked(data, states, n_components)
+        given = known >= 0
+        pairs = (data.symbols[given].astype(np.int64) + 1) * n_components + known[given]
+        distinct, places = np.unique(pairs, return_inverse=True)
+        codes = data.symbols.copy()
+        codes[given] = data.n_symbols + places
+        codes.setflags(write=False)
+        return cls(
+            known, codes, distinct // n_components - 1, distinct % n_components, data.n_symbols
+        )
 
-        pi changes by pi dA Z, Z = (I - A + 1 pi')^-1: an expected start in j is worth
-        pi_i A_ij (Z g)_j of the transitions i to j, g = starts / pi.
-        """
-        a, pi = model.transmat, prevalence_of(model)
-        settled = HMM(pi, a, model.emissionprob, model.vocabulary)
-        log_likelihood, (starts, transitions, emissions) = self.free.expected(settled)
-        worth = np.linalg.solve((1 + RIDGE) * np.eye(len(pi)) - a + pi, starts / pi)
-        worth -= min(worth.min(), 0.0)  # the same for all successors changes nothing: A sums to one
-        led_there = pi[:, None] * a * worth
-        return Expected(
-            log_likelihood, Counts(np.zeros_like(pi), transitions + led_there, emissions)
+    @property
+    def complete(self) -> bool:
+        """Whether every state is known."""
+        return bool((self.known >= 0).all())
+
+    def widened(self, emission: Floats) -> Floats:
+        """Emissions (K, N) with one column per pair, (K, N + P), which only its state emits."""
+        columns = np.zeros((len(emission), len(self.states)))
+        seen = emission[self.states, self.symbols]
+        columns[self.states, np.arange(len(self.states))] = np.where(self.symbols >= 0, seen, 1.0)
+        return np.concatenate([emission, columns], axis=1)
+
+    def folded(self, emissions: Floats) -> Floats:
+        """Expected emissions (K, N + P), those of the pairs led back to their symbols, (K, N)."""
+        total = emissions[:, : self.n_symbols].copy()
+        seen = self.symbols >= 0
+        states, symbols = self.states[seen], self.symbols[seen]
+        np.add.at(total, (states, symbols), emissions[:, self.n_symbols :][:, seen].sum(axis=0))
+        return total
+
+    def counts(self, data: Sequences, weights: Floats | None, n_components: int) -> Counts:
+        """What is known to have happened: starts, transitions and emissions, by counting."""
+        k, known = n_components, self.known
+        weight = np.repeat(np.ones(len(data)) if weights is None else weights, data.lengths)
+        first = data.offsets[:-1]
+        both = (known[:-1] >= 0) & (known[1:] >= 0)
+        both[first[1:] - 1] = False  # nothing leads from one sequence to the next
+        began = first[known[first] >= 0]
+        seen = (known >= 0) & (data.symbols >= 0)
+        emitted = known[seen] * data.n_symbols + data.symbols[seen]
+        moved = known[:-1][both] * k + known[1:][both]
+        return Counts(
+            _totals(known[began], weight[began], k),
+            _totals(moved, weight[:-1][both], k * k).reshape(k, k),
+            _totals(emitted, weight[seen], k * data.n_symbols).reshape(k, -1),
         )
 
 
-def sides(m: Floats, a: Floats, pi: Floats, tau: int) -> tuple[list[Floats], list[Floats]]:
-    """Forward and backward variables of all windows up to tau: entry i is of i symbols, (n^i, K).
+def _totals(places: Ints, weights: Floats, size: int) -> Floats:
+    """The weight of each place, (size,)."""
+    return np.bincount(places, weights, size).astype(np.float64)
 
-    alpha[past, k] is the probability of the symbols before a state together with it, beta[future,
-    k] that of those after it given the state.  ``m`` is (n, K).
+
+def _checked(data: Sequences, states: Any, n_components: int) -> Ints:
+    """Labels as one array, whatever they came as."""
+    parts = states if isinstance(states, (list, tuple)) else [states]
+    try:
+        array = np.concatenate([np.atleast_1d(np.asarray(part)).ravel() for part in parts])
+    except ValueError as error:
+        raise ValueError(f"states must be whole numbers, -1 where unknown: {error}") from None
+    if len(array) != len(data.symbols):
+        raise ValueError(
+            f"states must have one entry per observation, {len(data.symbols)}, not {len(array)}"
+        )
+    if array.dtype.kind == "f" and np.all(np.isfinite(array)) and np.all(array == array.round()):
+        array = array.astype(np.float64)  # not of whole numbers yet: they may be too large
+    elif array.dtype.kind not in "iu":
+        raise ValueError(
+            f"states must be whole numbers from 0, and -1 where unknown, not {array.dtype}"
+        )
+    wrong = (array < UNKNOWN) | (array >= n_components)
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise ValueError(
+            f"state {array[place]:.16g} at {data.place_of(place)}: states are from 0 to "
+            f"{n_components - 1}, and -1 is unknown"
+        )
+    return array.astype(np.int64)
+
+
+def from_labels(
+    data: Sequences, known: Known, n_components: int, weights: Floats | None, random_state: Any
+) -> Fit | HMM:
+    """What the labels say: the answer where all states are known, else a start.
+
+    A state that has no label begins at random, so that it is not the same as another such.
     """
-    alpha, beta = [pi[None]], [np.ones((1, len(pi)))]
-    for _ in range(tau):
-        alpha.append(khatri_rao(alpha[-1], m) @ a)
-        beta.append(khatri_rao(m, beta[-1]) @ a.T)
-    return alpha, beta
+    labels = Labels.of(data, known.states, n_components)
+    counts = labels.counts(data, weights, n_components)
+    frequency = data.symbol_counts
+    overall = uniform_states(n_components, np.maximum(frequency, FREQUENCY_FLOOR), data.vocabulary)
+    begin = known.over(overall)
+    if labels.complete:
+        pseudo = (known.prior or PseudoCounts()).possible(begin)
+        possible = PseudoCounts(*counts).possible(begin)
+        model = m_step(begin, added(possible, pseudo), known.learned)
+        log_likelihood = SequenceLikelihood(data, weights, labels).expected(model).log_likelihood
+        record = Record(None)
+        record(1, -log_likelihood)
+        return Fit(model, True, tuple(record.history), (-log_likelihood,))
+    drawn = generator(random_state).exponential(size=overall.emissionprob.shape)
+    drawn *= overall.emissionprob * (counts.emissions.sum(axis=1, keepdims=True) == 0)
+    counts = counts._replace(emissions=counts.emissions + drawn)
+    extra = Counts(*(LABELS_WORTH * table for table in tables(overall)))
+    return known.over(m_step(overall, added(counts, extra)))

@@ -16,31 +16,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cohmm.data.partitioned import Partitioned
+from cohmm.data.partitioned import Data, Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.counting import checked_weights
 from cohmm.evidence.windows import MOST_SYMBOLS, Triples, triple_counts
 from cohmm.kernels.types import Floats
-from cohmm.learn.finish import by_prevalence
-from cohmm.learn.fit import Callback, Fit
+from cohmm.learn.constraints import ALL, PseudoCounts
+from cohmm.learn.learner import Callback, Fit, Record, by_prevalence, learner
+from cohmm.learn.maximize import Prior, Target, ascend, n_parameters, visits
 from cohmm.learn.options import check_choice, check_learned, needs_sequences
-from cohmm.learn.pairs.pair_fit import PRIOR_STARTS
-from cohmm.learn.run import Record, learner
-from cohmm.learn.sequences.ascent import Prior, Target, ascend, n_parameters
-from cohmm.learn.sequences.em_step import ALL, PseudoCounts
-from cohmm.learn.sequences.labels import Labels
-from cohmm.learn.sequences.likelihood import (
-    SequenceLikelihood,
-    WindowLikelihood,
-    encoded,
-    log_likelihood,
-    visits,
-)
+from cohmm.learn.pairs.pair_evidence import PRIOR_STARTS
+from cohmm.learn.sequences.likelihood import Labels, SequenceLikelihood, encoded, log_likelihood
 from cohmm.learn.sequences.shrinkage import MAX_ITER as SHRINKING
 from cohmm.learn.sequences.shrinkage import shrunk
-from cohmm.learn.sequences.square_roots import sample_windows
-from cohmm.learn.sequences.zeros import opened, weight_of, zeros_preferred
-from cohmm.learn.triples.triple_law import TripleLaw
+from cohmm.learn.sparsity import opened, weight_of, zeros_preferred
+from cohmm.learn.sqrt_parametrization import sample_windows
+from cohmm.learn.windows.window_law import TripleLaw, WindowLikelihood
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 
@@ -49,9 +40,9 @@ WINDOW_ROUNDS = 8
 WINDOW_TOL = 1e-3
 PASSES = 10
 MAX_ITER = 60
-MOST_CHEAP = 200  # passes: from a poor start, short sequences have needed up to 150
+MAX_CHEAP = 200  # passes: from a poor start, short sequences have needed up to 150
 WORTHWHILE = 4e9  # T K^2: about a minute of one core
-MOST_DISTINCT = 1.0  # triples per symbol
+MAX_DISTINCT = 1.0  # triples per symbol
 
 
 @dataclass(frozen=True)
@@ -87,7 +78,7 @@ class RefinedFit(Fit):
 @learner
 def refine(
     model: HMM,
-    data: Sequences | Partitioned,
+    data: Data,
     *,
     triples: Triples | None = None,
     weights: Any = None,
@@ -243,10 +234,10 @@ def refine(
 def most_passes(n_symbols: float, n_components: int) -> int:
     """How many passes are made at most where nobody says: more where they are cheap.
 
-    `MAX_ITER` of so many symbols that this takes about a minute, `MOST_CHEAP` where it takes less.
+    `MAX_ITER` of so many symbols that this takes about a minute, `MAX_CHEAP` where it takes less.
     """
     affordable = MAX_ITER * WORTHWHILE / (n_symbols * n_components**2)
-    return int(min(max(affordable, MAX_ITER), MOST_CHEAP))
+    return int(min(max(affordable, MAX_ITER), MAX_CHEAP))
 
 
 def worthwhile(n_symbols: int, n_components: int) -> bool:
@@ -269,14 +260,14 @@ def _without_unseen(model: HMM, frequency: Floats) -> HMM:
 def _by_windows(
     model: HMM,
     visited: Floats,
-    data: Sequences | Partitioned,
+    data: Data,
     triples: Triples | None,
     target: Target,
 ) -> tuple[HMM, int]:
     """Stage 1, if the triples are few beside the symbols; the model, and the passes made."""
     if triples is None and model.n_symbols <= MOST_SYMBOLS:
         triples = data.map_sum(triple_counts)
-    if triples is None or not 0 < len(triples.counts) < MOST_DISTINCT * target.units:
+    if triples is None or not 0 < len(triples.counts) < MAX_DISTINCT * target.units:
         return model, 0
     # No sparsity yet: zeros that are preferred too early are not left again.
     windows = target._replace(

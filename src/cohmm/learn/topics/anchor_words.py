@@ -30,8 +30,7 @@ from cohmm.data.documents import Documents
 from cohmm.kernels.nearest import nearest_by_divergence, nearest_by_squares
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.fit import Callback
-from cohmm.learn.run import Record, learner
+from cohmm.learn.learner import Callback, Record, learner
 from cohmm.learn.topics.topic_fit import TopicFit, smoothed, term_counts, topic_fit
 from cohmm.model.sampling import generator
 

@@ -27,9 +27,8 @@ from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_documents
-from cohmm.learn.fit import Callback
+from cohmm.learn.learner import Callback, Record, learner
 from cohmm.learn.pairs.pair_evidence import States
-from cohmm.learn.run import Record, learner
 from cohmm.learn.topics.pair_topics import SeedWords, checked_seeds, topics_of_pairs
 from cohmm.learn.topics.sticky_em import (
     SMOOTHING,

@@ -14,8 +14,7 @@ import numpy as np
 from cohmm._validation import check_choice, is_whole
 from cohmm.data.documents import Documents
 from cohmm.kernels.types import Floats
-from cohmm.learn.fit import Callback
-from cohmm.learn.run import Record, learner
+from cohmm.learn.learner import Callback, Record, learner
 from cohmm.learn.topics.topic_fit import TopicFit, optional_package, term_counts, topic_fit
 
 Engine = Literal["tomotopy", "gensim", "sklearn"]

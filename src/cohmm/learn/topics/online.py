@@ -28,8 +28,7 @@ from cohmm.evidence.counting import count_documents
 from cohmm.kernels.documents import DocumentChain
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.fit import Callback
-from cohmm.learn.run import Record
+from cohmm.learn.learner import Callback, Record
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.sticky_em import (
     SMOOTHING,

@@ -27,15 +27,13 @@ from cohmm._validation import check_states, shown
 from cohmm.data.vocabulary import codes_in
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.fit import Callback, Fit, Progress
+from cohmm.learn.learner import Callback, Fit, Progress, warn
+from cohmm.learn.pairs.anchor_free import starting_points
 from cohmm.learn.pairs.min_volume import Problem, Run, algorithm_1
-from cohmm.learn.pairs.pair_evidence import PairEvidence, States, number_of_states
-from cohmm.learn.pairs.pair_fit import as_hmm
+from cohmm.learn.pairs.pair_evidence import PairEvidence, States, as_hmm, number_of_states
 from cohmm.learn.pairs.pair_law import Point, pair_law
-from cohmm.learn.pairs.spectrum import MOST_SYMBOLS
-from cohmm.learn.pairs.start import starts
+from cohmm.learn.pairs.spectrum import MAX_SYMBOLS
 from cohmm.learn.pairs.volume import NoVolume
-from cohmm.learn.run import warn
 from cohmm.learn.topics.topic_start import cluster_topics
 from cohmm.model.hmm import HMM
 from cohmm.model.topic_model import TopicLabels, checked_topic_labels
@@ -104,7 +102,7 @@ def topics_of_pairs(
     evidence = PairEvidence.of(counts, shares, "summed", shares, extra)
     k = max(_number_of_topics(n_components, evidence), len(seeds.words))
     points = [
-        starts(evidence, k, 1, None, model)[0]
+        starting_points(evidence, k, 1, None, model)[0]
         for model in _start_models(evidence, seeds, k, n_init, random_state, start)
     ]
     problem = Problem(evidence.laws, evidence.weights, NoVolume(), 0.0)
@@ -129,7 +127,7 @@ def topics_of_pairs(
 
 def _number_of_topics(n_components: States, evidence: PairEvidence) -> int:
     """K; where it is given, and pairs are many, the spectrum is not looked at."""
-    n_words = min(len(evidence.seen), MOST_SYMBOLS)
+    n_words = min(len(evidence.seen), MAX_SYMBOLS)
     if n_components != "auto" and evidence.n_pairs >= CLEAR_PAIRS * n_words:
         return check_states(n_components, len(evidence.seen))
     return number_of_states(n_components, evidence, evidence.spectra(n_components)[1], goes_on=True)

@@ -20,9 +20,8 @@ import numpy as np
 from cohmm.data.documents import Documents
 from cohmm.kernels import sparse_pass
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.fit import Callback, Progress
-from cohmm.learn.run import Record, learner
-from cohmm.learn.sparse_rows import SparseRows
+from cohmm.learn.learner import Callback, Progress, Record, learner
+from cohmm.learn.pairs.pair_law import SparseRows
 from cohmm.learn.topics.topic_fit import TopicFit, smoothed, term_counts, topic_fit
 from cohmm.model.sampling import generator
 

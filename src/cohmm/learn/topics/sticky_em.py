@@ -17,8 +17,7 @@ from cohmm.data.partitioned import Partitioned
 from cohmm.kernels.documents import DocumentChain, count_moves, count_words
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Part
-from cohmm.learn.fit import Callback
-from cohmm.learn.run import Record, learner
+from cohmm.learn.learner import Callback, Record, learner
 from cohmm.learn.topics.topic_fit import TopicFit, term_counts, topic_fit
 from cohmm.model.sampling import generator
 from cohmm.model.topic_model import floored, parts_of

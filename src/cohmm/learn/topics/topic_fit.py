@@ -17,8 +17,7 @@ from cohmm._validation import is_whole
 from cohmm.data.documents import Documents
 from cohmm.evidence.cooccurrence import Cooccurrence, checked_lag
 from cohmm.kernels.types import Floats
-from cohmm.learn.fit import Progress
-from cohmm.learn.run import warn
+from cohmm.learn.learner import Progress, warn
 from cohmm.model.topic_model import TopicLabels, TopicModel
 
 PRIOR_PER_TOPIC = 0.1  # pseudo-counts

@@ -1,0 +1,210 @@
+"""What every learner does around its algorithm.
+
+Before: options and evidence are checked, and BLAS gets one thread.  On the way: every iteration is
+recorded, and reported to a callback.  After: smoothing, and the order of the states.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+
+from cohmm.data import user_warnings
+from cohmm.kernels.threads import blas_threads
+from cohmm.kernels.types import Floats
+from cohmm.learn.options import check_option, needs
+from cohmm.model.hmm import HMM
+from cohmm.model.stationary import stationary_distribution
+
+P = ParamSpec("P")
+R = TypeVar("R")
+DEAD = 1e-9  # prevalence: a state that is rarer explains nothing
+LEAK = 1e-12  # of all transitions, so that a chain in several parts has one stationary distribution
+
+
+class Progress(NamedTuple):
+    """One iteration that was kept."""
+
+    n_iter: int
+    """Passes over the evidence so far."""
+    objective: float
+    """What is minimised: the divergence, and a penalty where there is one."""
+    divergence: float
+    """How far the evidence is from the model: the Kullback-Leibler divergence, in nats per pair
+    or triple, or, for a learner that reads sequences, minus the log-likelihood per symbol."""
+    volume: float = 0.0
+    """The volume term, before it is multiplied by its weight."""
+    step: float = 1.0
+    """How far the extrapolation went; 1 is the plain update."""
+    seconds: float = 0.0
+    """Wall time since the learner began."""
+
+
+Callback = Callable[[Progress], None]
+
+
+def print_progress(step: Progress) -> None:
+    """The callback of ``verbose=True``: one line to standard error."""
+    print(
+        f"pass {step.n_iter:5d}  objective {step.objective:.9f}  "
+        f"divergence {step.divergence:.9f}  {step.seconds:.1f} s",
+        file=sys.stderr,
+    )
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A learned model, and how it was learned.
+
+    Parameters
+    ----------
+    model : HMM
+        States ordered by prevalence, the most frequent first.
+    converged : bool
+        Whether the stop rule was met before the iterations ran out.
+    history : tuple of Progress
+        Every iteration that was kept; the objective never rises.
+    starts : tuple of float
+        The objective that each start ended with, the best of which was kept.
+    """
+
+    model: HMM
+    converged: bool
+    history: tuple[Progress, ...] = field(repr=False)
+    starts: tuple[float, ...]
+
+    @property
+    def objective(self) -> float:
+        """The last of ``history``, before the model was smoothed."""
+        return self.history[-1].objective
+
+    @property
+    def divergence(self) -> float:
+        """The last of ``history``, before the model was smoothed."""
+        return self.history[-1].divergence
+
+    @property
+    def n_iter(self) -> int:
+        """Passes over the evidence."""
+        return self.history[-1].n_iter
+
+
+class EvidenceWarning(UserWarning):
+    """The evidence is weaker than what is asked of it."""
+
+
+def learner(function: Callable[P, R]) -> Callable[P, R]:
+    """A learner: evidence and the options that all share are checked, and BLAS has one thread.
+
+    Work is shared among threads by our own kernels, in parts that depend on the data alone;
+    BLAS would add up in another order for every number of threads.
+    """
+    parameters = signature(function).parameters
+    evidence = next(iter(parameters.values())).annotation
+    keywords = {
+        name: option for name, option in parameters.items() if option.kind is Parameter.KEYWORD_ONLY
+    }
+
+    @wraps(function)
+    def run(*args: P.args, **options: P.kwargs) -> R:
+        if args:
+            needs(evidence, args[0], function.__name__)
+        for name, value in options.items():
+            if name in keywords and value is not keywords[name].default:
+                check_option(name, value, keywords[name].annotation)
+        with blas_threads(1):
+            return function(*args, **options)
+
+    return run
+
+
+class Record:
+    """The history of a run: every iteration that was kept is told to the callback as well."""
+
+    def __init__(self, callback: Callback | None):
+        self.history: list[Progress] = []
+        self._callback = callback
+        self._began = time.perf_counter()
+
+    def __call__(
+        self,
+        n_iter: int,
+        objective: float,
+        divergence: float | None = None,
+        volume: float = 0.0,
+        step: float = 1.0,
+    ) -> None:
+        """Keep an iteration; the divergence is the objective where nothing was added to it."""
+        if divergence is None:
+            divergence = objective
+        self.history.append(Progress(n_iter, objective, divergence, volume, step, self.seconds))
+        if self._callback is not None:
+            self._callback(self.history[-1])
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since the run began."""
+        return time.perf_counter() - self._began
+
+    def gain(self, objective: float) -> float:
+        """How far an objective is below the last one that was kept."""
+        return self.history[-1].objective - objective if self.history else float("inf")
+
+
+def warn(message: str, category: type[Warning] = EvidenceWarning) -> None:
+    """A warning of the evidence, if no other kind is named, that points at the user's line."""
+    user_warnings.warn(message, category)
+
+
+def prevalence_of(model: HMM) -> Floats:
+    """The stationary distribution; of a chain that falls into parts, as if it leaked a little."""
+    k = model.n_components
+    return stationary_distribution((1 - LEAK) * model.transmat + LEAK / k)
+
+
+def by_prevalence(model: HMM, prevalence: Floats | None = None) -> HMM:
+    """``model`` with its states in order, the most frequent first."""
+    if prevalence is None:
+        prevalence = prevalence_of(model)
+    return model.with_states(np.argsort(-prevalence, kind="stable"))
+
+
+def smoothed(
+    model: HMM, n: float, frequency: Any, smoothing: float, visited: Floats | None = None
+) -> HMM:
+    """A stationary model, as if every state had seen so much more of each symbol.
+
+    ``n`` is how many symbols were seen, and ``frequency`` (N,) how often each was, in proportion
+    to which symbols are added to a state, and states to those that follow it.  ``visited`` (K,)
+    is how often each state was, where that is not the stationary distribution.
+    """
+    prevalence = np.maximum(prevalence_of(model) if visited is None else visited, DEAD)
+    extra = smoothing * np.count_nonzero(frequency)
+    share = (extra / (extra + n * prevalence))[:, None]
+    transmat = (1 - share) * model.transmat + share * prevalence / prevalence.sum()
+    emission = (1 - share) * model.emissionprob + share * frequency / frequency.sum()
+    return HMM(stationary_distribution(transmat), transmat, emission, model.vocabulary)
+
+
+def keeping(before: HMM, after: HMM, learned: str = "ste") -> HMM:
+    """``after`` with the zeros of ``before``, and with its tables that were not ``learned``."""
+
+    def one(letter: str, old: Floats, new: Floats) -> Floats:
+        if letter not in learned:
+            return old
+        new = np.where(old > 0, new, 0.0)
+        return np.asarray(new / new.sum(axis=-1, keepdims=True))
+
+    return HMM(
+        one("s", before.startprob, after.startprob),
+        one("t", before.transmat, after.transmat),
+        one("e", before.emissionprob, after.emissionprob),
+        after.vocabulary,
+    )

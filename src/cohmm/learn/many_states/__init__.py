@@ -1,1 +1,0 @@
-"""More states than symbols: from triples, and from longer windows."""

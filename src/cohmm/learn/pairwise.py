@@ -1,0 +1,305 @@
+"""The whole recipe, from data to a model: pairs first, then maximum likelihood.
+
+1. count pairs, in one pass over the data;
+2. learn from them alone: `min_volume`, which orders states by prevalence, and gives
+   a symbol that is in no pair its frequency, in every state;
+3. if the data is at hand and that is worth its time, `refine`, from there or, where a random
+   start leads further, from that: `best_start`.  Of long data the triples alone are taken to
+   maximum likelihood, at a cost that does not depend on its length;
+4. else, if zeros show in emissions, `debias`.
+
+Where something is `Known` that tells states apart, a start that agrees with it takes the place of
+the second step; and so do triples, windows or random starts where there are more states than
+symbols, which pairs cannot tell apart (`overcomplete_start`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from cohmm.data.partitioned import Data
+from cohmm.data.sequences import Sequences
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.counting import checked_weights
+from cohmm.learn.constraints import Known, uniform_states
+from cohmm.learn.learner import Callback, Fit, Record, keeping, learner
+from cohmm.learn.options import is_whole
+from cohmm.learn.pairs.debias import debias_if_sparse
+from cohmm.learn.pairs.min_volume import min_volume
+from cohmm.learn.pairs.nmf import from_pairs
+from cohmm.learn.pairs.pair_evidence import (
+    Combine,
+    States,
+    n_in_pairs,
+    warn_of_noise,
+    warned_of_noise_later,
+)
+from cohmm.learn.pairs.volume import Volume
+from cohmm.learn.refinement import SMOOTHING, First, Refine, SecondStep, Stage, overcomplete_start
+from cohmm.learn.sequences.baum_welch import random_start
+from cohmm.learn.sequences.likelihood import from_labels
+from cohmm.learn.sequences.multistart import best_start
+from cohmm.learn.sequences.refine import RefinedFit
+from cohmm.learn.sources import Source, as_source
+from cohmm.model.hmm import HMM
+
+PAIR_PASSES = 3000
+RANDOM_STARTS = 16  # beside those from pairs, where transitions or their zeros are known
+
+
+@dataclass(frozen=True)
+class PairwiseFit(Fit):
+    """A model, and both steps by which it was learned.
+
+    Parameters
+    ----------
+    counts : Cooccurrence
+        The pairs.
+    pairs : Fit or None
+        What they alone say: a `PairFit`, unless something was known; None where all states were, or
+        there are more of them than symbols.
+    refined : RefinedFit or None
+        What came after, which the model then is.
+    began : str
+        What refinement began from, or what the model is where there was none: "pairs", "triples",
+        "windows", "random starts" or "what is known".
+    """
+
+    counts: Cooccurrence = field(repr=False)
+    pairs: Fit | None
+    refined: RefinedFit | None
+    began: str = "pairs"
+
+    @property
+    def last(self) -> Fit:
+        """The step that the model is from."""
+        return self.refined or self.pairs or self
+
+
+@learner
+def pairwise(
+    data: Data | Cooccurrence | Source,
+    n_components: States,
+    *,
+    lags: Iterable[int] | None = None,
+    combine: Combine = "tied",
+    volume: str | Volume = "logdet",
+    penalty: float | Literal["auto"] | None = None,
+    weights: Any = None,
+    known: Known | None = None,
+    max_iter: int | None = None,
+    tol: float = 1e-3,
+    n_init: int = 1,
+    smoothing: float | None = None,
+    refine: Refine = "auto",
+    sparsity: float | Literal["auto"] = "auto",
+    random_state: int | None = None,
+    start: HMM | None = None,
+    callback: Callback | None = None,
+    stage: Stage | None = None,
+) -> PairwiseFit:
+    """Learn an HMM from pairs, and go on to maximum likelihood.
+
+    Parameters
+    ----------
+    data : Sequences, Partitioned, Cooccurrence or Source
+        Counts alone cannot be refined.
+    n_components, combine, volume, penalty, n_init, start
+        As for `cohmm.learn.min_volume`.
+    weights : array, (S,), optional
+        How often each sequence counts, in both steps.
+    known : Known, optional
+        Tables to start from, zeros, states of some observations, pseudo-counts.
+    max_iter : int, optional
+        Passes of each step, at most; default: 3,000 over the pairs, which are cheap, and 60 over
+        the data, or up to 200 where that takes less than a minute.
+    tol : float
+        As for both steps.
+    lags : tuple, optional
+        Distances at which pairs are counted; default: 1, or those that counts have.
+    smoothing : float, optional
+        As for both steps; default: .1, or none where parameters or all states were given.
+    refine : bool, "auto", "sequences" or "triples"
+        Whether to refine, and by the likelihood of what.  "auto": if that is about a minute's work
+        at most, or if ``sparsity`` asks for it, and the data can be read again.  Unless one is
+        asked for, triples serve for more than 1e7 symbols, and sequences for less.
+    sparsity : float or "auto"
+        As for `cohmm.learn.refine`.  "auto" concerns pairs alone as well: if zeros show, the volume
+        term is taken away at the end.
+    random_state : int, optional
+        Seed of both steps.
+    callback : function of a `Progress`, optional
+        Called with every iteration that was kept, of one step and then of the other.
+    stage : function, optional
+        Gives each step a callback of its own: see `Stage`.
+
+    >>> from cohmm.datasets.synthetic import random_hmm
+    >>> truth = random_hmm(20, 3, stay=.5, random_state=0)
+    >>> data = Sequences.of(truth.sample(20_000, random_state=0)[0])
+    >>> fit = pairwise(data, 3, random_state=0)
+    >>> fit.model.distance(truth).transition < fit.pairs.model.distance(truth).transition
+    True
+    """
+    if known is not None and not isinstance(known, Known):
+        raise ValueError(f"known must be a Known, not {known!r}")
+    known = known or Known()
+    if weights is not None and isinstance(data, Sequences):
+        weights = checked_weights(weights, data.lengths)
+        if (weights == 1).all():
+            weights = None
+    second = SecondStep(refine, known, weights, sparsity, smoothing, max_iter, tol, random_state)
+    source = as_source(data, weights)
+    counts = source.count((1,) if lags is None else lags)
+    watch = stage or (lambda name, passes: nullcontext(callback))
+    if is_whole(n_components) and n_components >= 1:  # type: ignore[operator]
+        known.check(int(n_components), counts.n_symbols)
+    passes = PAIR_PASSES if max_iter is None else max_iter
+    if known.decides_states:
+        return _informed(source, counts, n_components, second, passes, watch)
+    usual = SMOOTHING if smoothing is None else smoothing
+    if (too_many := _beyond(n_components, counts)) is not None:
+        needed = _needed(source, counts, too_many, refine)
+        first = overcomplete_start(needed, too_many, smoothing=usual, random_state=random_state)
+        second = replace(second, wanted="sequences")
+        return _together(counts, None, second.take(first.model, needed, counts, watch), first.began)
+    with watch("pairs", passes) as told, warned_of_noise_later():
+        pairs = min_volume(
+            counts,
+            n_components,
+            lags=lags if isinstance(data, Cooccurrence) else None,
+            combine=combine,
+            volume=volume,
+            penalty=penalty,
+            max_iter=passes,
+            tol=tol,
+            n_init=n_init,
+            smoothing=usual,
+            random_state=random_state,
+            start=start,
+            callback=told,
+        )
+    k = pairs.model.n_components
+    known.check(k, counts.n_symbols)
+    sequences = second.data(source, counts, k)
+    warn_of_noise(pairs.spectrum, k, goes_on=sequences is not None)
+    first = First(pairs.model, "pairs")
+    if sequences is None and sparsity == "auto" and combine == "tied":
+        pairs = debias_if_sparse(pairs, counts, usual, random_state)
+    elif sequences is not None and start is None and second.may_race(counts, k):
+        first = _better_start(pairs.model, sequences, random_state)
+    return _together(counts, pairs, second.take(first.model, sequences, counts, watch), first.began)
+
+
+def _beyond(n_components: States, counts: Cooccurrence) -> int | None:
+    """The number of states, if it is more than pairs can tell apart."""
+    if not is_whole(n_components) or not 0 < n_in_pairs(counts) < int(n_components):
+        return None
+    return int(n_components)
+
+
+def _needed(source: Source, counts: Cooccurrence, k: int, refine: Refine) -> Data:
+    """The sequences, without which so many states cannot be learned."""
+    sequences = None if refine is False else source.sequences(counts)
+    if sequences is None:
+        raise ValueError(
+            f"n_components={k} states cannot be learned from pairs of {n_in_pairs(counts)} "
+            "symbols: give the sequences, and leave out refine=False, or ask for fewer states"
+        )
+    return sequences
+
+
+def _better_start(model: HMM, sequences: Data, random_state: Any) -> First:
+    """The pair estimate, or what leads further."""
+    draw = partial(random_start, sequences, model.n_components)
+    best = best_start(sequences, [model], draw, random_state=random_state)
+    return First(best, "pairs" if best is model else "random starts")
+
+
+def _informed(
+    source: Source,
+    counts: Cooccurrence,
+    n_components: States,
+    second: SecondStep,
+    passes: int,
+    watch: Stage,
+) -> PairwiseFit:
+    """From a start that agrees with what is known."""
+    known = second.known
+    if not is_whole(n_components):
+        raise ValueError(f"n_components={n_components!r}: what is known has a number of states")
+    k = int(n_components)
+    labelled: Fit | HMM | None = None
+    data = second.data(source, counts, k)
+    if known.states is not None:
+        if second.wanted is False:
+            raise ValueError("refine=False learns from pairs alone, which have no known states")
+        if data is None:
+            raise ValueError("states are of observations: give the data, not its counts")
+        if not isinstance(data, Sequences):
+            raise ValueError("known states are for data in memory, not for parts of it")
+        labelled = from_labels(data, known, k, second.weights, second.random_state)
+        if isinstance(labelled, Fit):
+            return _together(counts, None, None, "what is known", labelled)
+    pairs = None
+    if isinstance(labelled, HMM):
+        start = labelled
+    elif known.n_tables == 3 and data is not None:
+        start = known.over(uniform_states(k, np.ones(counts.n_symbols), counts.vocabulary))
+    else:
+        with watch("pairs", passes) as told:
+            fits = from_pairs(
+                counts,
+                known,
+                k,
+                alone=data is None,
+                max_iter=passes,
+                tol=second.tol,
+                random_state=second.random_state,
+                record=Record(told),
+            )
+        pairs, start = fits[0], fits[0].model
+        if data is not None and known.emissionprob is None and second.weights is None:
+            start = _raced(data, known, [fit.model for fit in fits], second.random_state)
+        elif data is not None:
+            start = known.over(start)
+    return _together(counts, pairs, second.take(start, data, counts, watch), "what is known")
+
+
+def _raced(data: Data, known: Known, models: list[HMM], random_state: Any) -> HMM:
+    """The best start of those that pairs gave and random ones, all with what is known."""
+    k = models[0].n_components
+    start = best_start(
+        data,
+        [each for model in models for each in (known.over(model), model)],
+        lambda rng: known.over(random_start(data, k, rng)),
+        n_random=RANDOM_STARTS,
+        random_state=random_state,
+    )
+    return keeping(known.over(start), start, known.learned)
+
+
+def _together(
+    counts: Cooccurrence,
+    pairs: Fit | None,
+    refined: RefinedFit | None,
+    began: str,
+    other: Fit | None = None,
+) -> PairwiseFit:
+    last = refined or pairs or other
+    assert last is not None
+    return PairwiseFit(
+        model=last.model,
+        converged=last.converged,
+        history=last.history,
+        starts=(pairs or last).starts,
+        counts=counts,
+        pairs=pairs,
+        refined=refined,
+        began=began,
+    )
