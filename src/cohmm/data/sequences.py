@@ -288,8 +288,8 @@ class Sequences(Value):
         """All sequences as lists of labels, or of numbers; None where one is missing."""
         return list(self)
 
-    def checked_weights(self, weights: Any) -> Floats | None:
-        """One weight per sequence, (S,), none below zero and not all of them zero; or None."""
+    def checked_weights(self, weights: Any, all_zero: bool = False) -> Floats | None:
+        """One weight per sequence, (S,), none below zero, or None; ``all_zero``: all may be zero."""
         if weights is None:
             return None
         array, items = as_floats("weights", weights), self.UNITS[0]
@@ -303,7 +303,7 @@ class Sequences(Value):
             raise ValueError(
                 f"the weight of {self.name_of(s)} is {array[s]}: it must be finite and >= 0"
             )
-        if not array[self.lengths > 0].any():
+        if not (all_zero or array[self.lengths > 0].any()):
             raise ValueError(
                 f"the weights of all {items} are zero, but for empty ones: there is nothing to "
                 "learn from"

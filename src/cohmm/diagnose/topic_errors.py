@@ -23,16 +23,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from cohmm._validation import check_whole
 from cohmm.data.documents import Documents
 from cohmm.diagnose.intervals import check_level
 from cohmm.kernels.documents import DocumentChain
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats
-from cohmm.learn.options import check_whole
 from cohmm.learn.topics.sticky_em import (
     PRIOR_MOVES,
     SMOOTHING,
-    checked_weights,
     expected_counts,
     expected_moves,
     sticky_chain,
@@ -152,7 +151,7 @@ def topic_errors(
     True
     """
     check_whole(2, n_groups=n_groups)
-    weighing = checked_weights(documents, weights)
+    weighing = documents.checked_weights(weights)
     counted = (
         documents.lengths > 0 if weighing is None else (documents.lengths > 0) & (weighing > 0)
     )

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cohmm._validation import shown
 from cohmm.atomic_write import StorageError
 from cohmm.data.encoding import check_many
 from cohmm.data.memory import Budget, MemoryCapError
@@ -22,7 +23,6 @@ from cohmm.data.readers.scan import NoDataError, Notice, Piece, Pieces, read_pie
 from cohmm.data.readers.source import Layout, Paths, Progress, Source, find_sources
 from cohmm.data.scratch import Folder, ScratchArray
 from cohmm.data.sequences import Sequences
-from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import (

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from cohmm._validation import as_floats
 from cohmm.data.documents import Documents
 from cohmm.data.memory import LARGEST_BATCH, NO_CAP, Budget
 from cohmm.data.partitioned import Partitioned, count_data
@@ -133,7 +132,7 @@ def pair_counts(
 ) -> Cooccurrence:
     """`count_pairs` of `Sequences`, where counting no pair at all is no mistake."""
     lags = as_lags(lags)
-    weighing = data.checked_weights(weights)
+    weighing = data.checked_weights(weights, all_zero=True)
     if weighing is not None:
         with np.errstate(over="ignore"):
             total = float(weighing @ data.lengths)

@@ -23,13 +23,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cohmm._validation import is_whole
 from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.cooccurrence import Cooccurrence
-from cohmm.evidence.counting import checked_weights
 from cohmm.learn.constraints import Known, uniform_states
 from cohmm.learn.learner import Callback, Fit, Record, keeping, learner
-from cohmm.learn.options import is_whole
 from cohmm.learn.pairs.debias import debias_if_sparse
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import from_pairs
@@ -150,7 +149,7 @@ def pairwise(
         raise ValueError(f"known must be a Known, not {known!r}")
     known = known or Known()
     if weights is not None and isinstance(data, Sequences):
-        weights = checked_weights(weights, data.lengths)
+        weights = data.checked_weights(weights)
         if (weights == 1).all():
             weights = None
     second = SecondStep(refine, known, weights, sparsity, smoothing, max_iter, tol, random_state)

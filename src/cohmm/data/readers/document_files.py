@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from cohmm._validation import shown
 from cohmm.data.documents import Names
 from cohmm.data.readers.columns import Cells, is_text
 from cohmm.data.readers.parquet import read_parquet
 from cohmm.data.readers.scan import read_cells
 from cohmm.data.readers.source import CODECS, STANDARD_INPUT, Layout, Source, find_sources
-from cohmm.data.values import shown
 
 BLOCK = 2**20  # bytes at a time
 CELLS = 2**16  # at a time

@@ -19,11 +19,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from cohmm._validation import check_amounts
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Callback, Progress, Record, learner
 from cohmm.learn.optimize import Jump
-from cohmm.learn.options import check_amounts
 from cohmm.learn.pairs.anchor_free import starting_points
 from cohmm.learn.pairs.pair_evidence import (
     Combine,
