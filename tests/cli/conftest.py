@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from cohmm import HMM
 from cohmm.cli import app
-from cohmm.cli.program import LONGEST
+from cohmm.cli.app import MAX_LINE
 
 PROGRAM = [sys.executable, "-m", "cohmm"]
 TEXT = "walk shop clean\nclean walk\nshop\n"
@@ -61,7 +61,7 @@ def run(folder):
             assert fails is ANY or stderr == f"cohmm: {fails}\n"
             assert stderr.startswith("cohmm: ")
             assert stderr.count("\n") == 1
-            assert len(stderr) <= LONGEST + 1
+            assert len(stderr) <= MAX_LINE + 1
             assert result.stdout == ""
         return Outcome(result.stdout, stderr)
 

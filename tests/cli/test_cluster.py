@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cohmm import HMM, HTMM, Cooccurrence
-from cohmm.cli import app, cluster
+from cohmm.cli import app, files
 from tests.distributed.data_at_hand import sequences, texts
 
 pytest.importorskip("distributed")
@@ -174,7 +174,7 @@ def test_what_is_wrong_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cluster, "PATIENCE", "1s")
+    monkeypatch.setattr(files, "SCHEDULER_TIMEOUT", "1s")
     Path("x.txt").write_text("a b a\n")
     if command[0] == "count":
         command += ["-o", "x.cohmm"]

@@ -164,8 +164,8 @@ def test_bad_input_is_one_line_and_nothing_is_written(run, texts, folder):
 
     names = ", ".join(RIVALS)
     fails(f"there is no model 'lda': choose from {names}", "news.txt", "--models", "htmm,lda")
-    for k in ("0", "a", "3,", "1-5"):
-        fails(f"--topics must be whole numbers from 1, such as 10,20,50, not {k!r}",
+    for k in ("0", "a", "3,", "1-", "1-2-3"):
+        fails(f"--n-components must be whole numbers from 1, such as 10,20,50, not {k!r}",
               "news.txt", "-k", k)  # fmt: skip
     fails("--held-out must be a share between 0 and 1, not 1", "news.txt", "--held-out", "1")
     fails("gone.txt: there is no such file", "gone.txt")

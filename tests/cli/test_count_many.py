@@ -39,7 +39,9 @@ def test_merged_counts_are_the_sum(run, folder, memory):
     rng = np.random.default_rng(0)
     data = [[f"w{code}" for code in rng.integers(0, n, 6000)] for n in (40, 3000, 2000)]
     paths = [save(folder / f"{i}.cohmm", y, lags=(1, 2)) for i, y in enumerate(data)]
-    result = run("count", "--merge", *paths, "-o", "sum.cohmm", *memory)
+    result = run("merge", *paths, "-o", "sum.cohmm", *memory)
+    assert run("count", "--merge", *paths, "-o", "old.cohmm", *memory).stderr == ""
+    assert Cooccurrence.load("old.cohmm") == Cooccurrence.load("sum.cohmm")
     found = Cooccurrence.load("sum.cohmm")
     assert found == sum(map(Cooccurrence.load, paths))
     assert found == count_pairs(data, lags=(1, 2))
@@ -53,11 +55,11 @@ def test_merged_counts_are_the_sum(run, folder, memory):
 def test_an_order_of_labels_that_has_them_all_is_kept(run, folder):
     first = save(folder / "1.cohmm", ["z", "a", "m"], vocabulary=["z", "q", "m", "a"])
     second = save(folder / "2.cohmm", ["m", "z"], vocabulary=["m", "z"])
-    run("count", "--merge", first, second, "-o", "sum.cohmm")
+    run("merge", first, second, "-o", "sum.cohmm")
     found = Cooccurrence.load("sum.cohmm")
     assert found.vocabulary == ("z", "q", "m", "a")
     assert found == Cooccurrence.load(first) + Cooccurrence.load(second)
-    run("count", "--merge", second, first, "-o", "sum.cohmm")
+    run("merge", second, first, "-o", "sum.cohmm")
     assert Cooccurrence.load("sum.cohmm") == Cooccurrence.load(second) + Cooccurrence.load(first)
 
 
@@ -68,22 +70,22 @@ def test_large_counts_in_another_order_are_moved(run, folder):
     counts = Cooccurrence({1: matrix}, matrix.sum(1), np.ones(1500, int), labels)
     counts.save("1.cohmm")
     save(folder / "2.cohmm", ["new", *labels])
-    run("count", "--merge", "1.cohmm", "2.cohmm", "-o", "sum.cohmm")
+    run("merge", "1.cohmm", "2.cohmm", "-o", "sum.cohmm")
     assert Cooccurrence.load("sum.cohmm") == counts + Cooccurrence.load("2.cohmm")
 
 
 def test_numbers_and_laws_and_triples_are_added(run, folder):
     save(folder / "1.cohmm", [0, 1, 0])
     save(folder / "2.cohmm", [2, 2000, 2], n_symbols=2002)
-    run("count", "--merge", "1.cohmm", "2.cohmm", "-o", "sum.cohmm")
+    run("merge", "1.cohmm", "2.cohmm", "-o", "sum.cohmm")
     assert Cooccurrence.load("sum.cohmm") == count_pairs([[0, 1, 0], [2, 2000, 2]], n_symbols=2002)
     law = Cooccurrence.from_probability([[0.5, 0.2], [0.3, 0]], n_pairs=7)
     law.save("law.cohmm")
-    run("count", "--merge", "1.cohmm", "law.cohmm", "-o", "sum.cohmm")
+    run("merge", "1.cohmm", "law.cohmm", "-o", "sum.cohmm")
     assert Cooccurrence.load("sum.cohmm") == Cooccurrence.load("1.cohmm") + law
     for name in ("s", "t"):
         count_triples(["a", name, "a"]).save(f"{name}.cohmm")
-    assert run("count", "--merge", "s.cohmm", "t.cohmm", "-o", "sum.cohmm").stdout == (
+    assert run("merge", "s.cohmm", "t.cohmm", "-o", "sum.cohmm").stdout == (
         "sum.cohmm: 3 symbols; triples: 2\n"
     )
     assert Triples.load("sum.cohmm") == count_triples([["a", "s", "a"], ["a", "t", "a"]])
@@ -91,7 +93,7 @@ def test_numbers_and_laws_and_triples_are_added(run, folder):
 
 def test_a_sum_can_be_pruned(run, folder):
     paths = [save(folder / f"{i}.cohmm", y) for i, y in enumerate([[*"abcab"], [*"babxa"]])]
-    result = run("count", "--merge", *paths, "-o", "sum.cohmm", "--max-vocabulary", "2")
+    result = run("merge", *paths, "-o", "sum.cohmm", "--max-vocabulary", "2")
     assert result.stderr == (
         "cohmm: max_vocabulary=2 dropped 2 of 4 symbols, with 2 of 10 observations (20 %), which "
         "count as missing\n"
@@ -112,7 +114,7 @@ def test_what_does_not_add_up_is_told(run, folder):
     save(folder / "n.cohmm", [0, 1])
     save(folder / "l.cohmm", ["a", "b", "a"], lags=(2,))
     save(folder / "big.cohmm", rng.integers(0, 2000, 9000))
-    merge = lambda *names, **options: run("count", "--merge", *names, "-o", "s.cohmm", **options)  # noqa: E731
+    merge = lambda *names, **options: run("merge", *names, "-o", "s.cohmm", **options)  # noqa: E731
     merge("a.cohmm", "l.cohmm", fails="l.cohmm has counts of lags (2,), a.cohmm of (1,)")
     merge("a.cohmm", "n.cohmm", fails=(
         "n.cohmm and a.cohmm: counts of labels and counts of numbers do not add up"
@@ -124,9 +126,9 @@ def test_what_does_not_add_up_is_told(run, folder):
     merge("n.cohmm", "big.cohmm", fails=(
         "big.cohmm is not a cohmm file, or is damaged (Bad CRC-32 for file '1.data.npy')"
     ))  # fmt: skip
-    run("count", "--merge", "a.cohmm", "--resume", "-o", "s.cohmm", fails=(
-        "--merge adds saved counts: --resume has no meaning with it"
-    ))  # fmt: skip
+    for command in (["merge"], ["count", "--merge"]):
+        told = "No such option: --resume (see cohmm merge --help)"
+        run(*command, "a.cohmm", "--resume", "-o", "s.cohmm", fails=told)
     assert not (folder / "s.cohmm").exists()
 
 

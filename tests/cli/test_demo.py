@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from cohmm import HTMM
-from cohmm.cli.demo import compare, fitting, passage, write_corpus
+from cohmm.cli.app import fitting
+from cohmm.cli.demo import compare, passage, write_corpus
 from cohmm.data.documents import Documents
 from cohmm.datasets.demo_topics import SUBJECTS, demo_model
 from cohmm.datasets.synthetic_topics import sample_documents

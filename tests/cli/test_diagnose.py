@@ -77,5 +77,5 @@ def test_what_does_not_go_together(run, words):
         "truth.cohmm",
         "-k",
         "3",
-        fails="--states is of a model that is fitted to data: give data, not counts",
+        fails="--n-components is of a model that is fitted to data: give data, not counts",
     )

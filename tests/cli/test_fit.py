@@ -2,13 +2,14 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from cohmm import HMM, Cooccurrence, PairwiseHMM, count_pairs
+from cohmm import HMM, Cooccurrence, PairwiseHMM, count_pairs, read_sequences
 from cohmm.cli.fit import top_symbols
 from cohmm.datasets.synthetic import separable_hmm
 
@@ -70,15 +71,25 @@ def in_all_formats(folder, sequences):
 
 
 @pytest.mark.parametrize("refine", [True, False])
-def test_a_symbol_in_no_pair_is_learned_as_by_the_library(run, folder, sequences, refine):
-    """Bit for bit, in all formats: ``about`` occurs in a sequence of length one alone."""
+def test_files_of_all_formats_give_the_model_of_the_data_in_memory(run, folder, sequences, refine):
+    """Bit for bit, on the command line and in Python, read by `read_sequences` or as a path.
+
+    ``about`` occurs in a sequence of length one alone, and so in no pair.
+    """
     data = [*sequences[:20], ["about"], ["page3"]]
-    model = PairwiseHMM(3, refine=refine, random_state=0).fit(data).model_
+    learner = PairwiseHMM(3, refine=refine, random_state=0)
+    model = learner.fit(data).model_
     assert model.emissionprob[:, model.vocabulary.index("about")].min() > 0
     choice = "--refine" if refine else "--no-refine"
     for name, options in in_all_formats(folder, data).items():
         run("fit", name, "-k", "3", choice, "-o", "model.cohmm", *options)
         assert HMM.load("model.cohmm") == model, name
+        layout = {
+            key.removeprefix("--"): options[i + 1] for i, key in enumerate(options) if i % 2 == 0
+        }
+        assert learner.fit(read_sequences(name, **layout)).model_ == model, name
+        if not layout:
+            assert learner.fit(name).model_ == learner.fit(Path(name)).model_ == model, name
 
 
 def test_counts_that_were_saved_are_added(run, sequences):
@@ -140,15 +151,22 @@ def test_what_to_refine_by_can_be_chosen(run, sequences):
     run("fit", "visits.txt", "-k", "3", *both, fails=told)
 
 
-def test_only_files_of_data_can_be_refined(run, sequences):
+def test_only_data_can_be_refined(run, sequences):
     count_pairs(sequences).save("counts.cohmm")
-    told = "--refine reads the data a second time: give files of it, not "
-    run("fit", "counts.cohmm", "-k", "3", "--refine", "-o", "m.cohmm", fails=told + "counts")
-    run("fit", "-", "-k", "3", "--refine", "-o", "m.cohmm", fails=told + "standard input")
+    for option in (["--refine"], ["--refine-by", "triples"]):
+        told = f"{option[0]} reads the data itself: give files of it, not counts"
+        run("fit", "counts.cohmm", "-k", "3", *option, "-o", "m.cohmm", fails=told)
     sparse = ("--sparsity", "1", "-k", "3", "-o", "m.cohmm")
     told = "--sparsity is for refining: give files of data, without --no-refine"
-    run("fit", "-", *sparse, fails=told)
+    run("fit", "counts.cohmm", *sparse, fails=told)
     run("fit", "visits.txt", "--no-refine", *sparse, fails=told)
+
+
+def test_standard_input_is_refined_as_a_file_is(run, sequences, folder):
+    run("fit", "visits.txt", "-k", "3", "-o", "file.cohmm")
+    text = (folder / "visits.txt").read_text()
+    run("fit", "-", "-k", "3", "--refine", "-o", "stdin.cohmm", input=text)
+    assert HMM.load("stdin.cohmm") == HMM.load("file.cohmm")
 
 
 def test_lags_of_data_and_of_counts(run, sequences):
@@ -210,8 +228,8 @@ def test_many_states_fit_one_screen(run, folder):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("-k", "none"), "--states must be a whole number from 1, or auto, not 'none'"),
-        (("-k", "0"), "--states must be a whole number from 1, or auto, not '0'"),
+        (("-k", "none"), "--n-components must be a whole number from 1, or auto, not 'none'"),
+        (("-k", "0"), "--n-components must be a whole number from 1, or auto, not '0'"),
         (("-k", "2", "--penalty", "much"), "--penalty must be a number or auto, not 'much'"),
         (("-k", "2", "--penalty", "-1"), "penalty must be finite and at least 0, not -1.0"),
         (
@@ -247,7 +265,7 @@ def test_no_pairs_in_saved_counts(run):
 def test_one_state_lasts_for_good(run, sequences):
     result = run("fit", "visits.txt", "-k", "1", "-o", "one.cohmm")
     assert result.stdout.startswith("one.cohmm: 1 state, 9 symbols, ")
-    assert "100.0% │ for good │" in result.stdout
+    assert "100.0%   for good   " in result.stdout
 
 
 def test_symbols_without_a_name_that_shows():

@@ -43,7 +43,7 @@ def test_no_output_is_written_over_another(run, folder, args):
         ("count", "d.txt", "-o", "d.txt"),
         ("count", "d.txt", "-o", "c.cohmm", "--triples", "d.txt"),
         ("count", "here", "-o", "here/old.txt"),
-        ("count", "--merge", "n.cohmm", "-o", "n.cohmm"),
+        ("merge", "n.cohmm", "-o", "n.cohmm"),
         ("fit", "d.txt", "-o", "./d.txt"),
         ("decode", "m.cohmm", "d.txt", "-o", "m.cohmm"),
         ("decode", "m.cohmm", "d.txt", "-o", "d.txt"),
@@ -163,11 +163,23 @@ def test_a_pipe_is_not_read_a_second_time(run, pipe, command):
 
 
 @pytest.mark.parametrize(
-    "args", [("select",), ("fit", "-o", "x", "--refine"), ("topics", "--by", "day")]
+    "args",
+    [
+        ("fit", "-k", "1", "--refine", "-o", "f.cohmm"),
+        ("fit", "-k", "1", "--refine-by", "triples", "-o", "f.cohmm"),
+        ("select", "-k", "1-2"),
+    ],
 )
-def test_what_needs_two_passes_says_so_of_a_pipe(run, folder, args):
+def test_sequences_are_read_once_also_to_refine(run, pipe, folder, args):
+    data = b"walk shop walk shop shop walk\n" * 100
+    (folder / "same.txt").write_bytes(data)
+    printed = [run(*args, path).stdout.splitlines() for path in (pipe(data), "same.txt")]
+    assert printed[0][1:] == printed[1][1:]  # the first line has the time
+
+
+def test_a_column_beside_documents_is_not_read_from_a_pipe(run, folder):
     os.mkfifo("pipe")
-    assert run(*args, "pipe", fails=ANY).stderr.endswith(", not pipe\n")
+    assert run("topics", "--by", "day", "pipe", fails=ANY).stderr.endswith(", not pipe\n")
 
 
 def test_a_pipe_is_given_once(run, folder):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.image import imread
 
-from cohmm.cli.program import one_line
+from cohmm.cli.app import one_line
 from cohmm.cli.reproduce import TimeLeft, experiments
 
 NAMES = list(experiments().EXPERIMENTS)

@@ -44,7 +44,7 @@ def test_bad_input(run, numbers):
         "numbers.txt",
         "-k",
         "2-x",
-        fails="--states must be whole numbers from 1, such as 2,4,8 or 2-8, not '2-x'",
+        fails="--n-components must be whole numbers from 1, such as 2,4,8 or 2-8, not '2-x'",
     )
     run(
         "select", "d.txt", "--topics", "--lags", "2", fails="--lags is not for topics: leave it out"
@@ -56,17 +56,11 @@ def test_bad_input(run, numbers):
         "5",
         fails="--min-df is not for states: add --topics, or leave it out",
     )
-    run("select", "numbers.txt", "-k", "5-2", fails="--states has no number: '5-2'")
+    run("select", "numbers.txt", "-k", "5-2", fails="--n-components has no number: '5-2'")
     run(
         "select",
         "m.cohmm",
         fails="select holds data out: give the data itself, not counts or a model",
-    )
-    run(
-        "select",
-        "-",
-        input="0 1\n",
-        fails="select reads the data twice: give files, not standard input",
     )
     run(
         "select",

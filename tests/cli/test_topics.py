@@ -14,11 +14,10 @@ from typer.testing import CliRunner
 
 from cohmm import HTMM, EvidenceWarning
 from cohmm.cli import app
-from cohmm.cli.options import WordOrder
-from cohmm.cli.text_input import as_options, frequency
-from cohmm.cli.topics import _over_pairs, lags_of, show, summary
+from cohmm.cli.app import in_options, json_line, print_result
+from cohmm.cli.options import frequency, whole_numbers
+from cohmm.cli.topics import _lines, _summary, _table
 from cohmm.datasets.synthetic_topics import sample_htmm
-from cohmm.learn.learner import Progress
 from cohmm.topics.overview import Overview
 from tests.cli.test_report import data_of
 
@@ -171,7 +170,8 @@ def test_counts_are_saved_when_asked_for(run, texts):
 def test_labels_have_a_column(capsys, texts):
     model = fitted(texts).rename({0: "[the sea]", 2: "a label that is longer than its column"})
     overview = Overview.of(model.fit_, model.documents_)
-    show(model, overview, 1.0, None, None, WordOrder.relevance)
+    table = _table(model, overview, None, "relevance")
+    print_result(False, {}, _lines(model, overview, 1.0, None), table)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     head, first, second, third = (lines[i] for i in (5, 7, 8, 9))
@@ -180,7 +180,7 @@ def test_labels_have_a_column(capsys, texts):
     assert f" [the sea]              {words[0][0]}" in first
     assert second.split()[3] == words[1][0]
     assert " a label that is lon…   " in third
-    found = summary(model, overview, 1.0, 3, WordOrder.probability)
+    found = json.loads(json_line(_summary(model, overview, 1.0, 3, "probability")))
     assert found["labels"] == list(model.labels_)
 
 
@@ -330,10 +330,15 @@ def test_bad_input_is_one_line_and_nothing_is_written(run, texts, folder):
     fails("t.csv: say which column has the symbols: there are 'a', 'b'", "t.csv")
     fails("t.csv: there is no column 'c'; there are 'a', 'b'", "t.csv", "--column", "c")
     fails("standard input can be read only once: give - once", "-", "-")
-    fails("--topics must be a whole number from 1, or auto, not '0'", "news.txt", "-k", "0")
-    fails("--topics must be a whole number from 1, or auto, not 'many'", "news.txt", "-k", "many")
+    fails("--n-components must be a whole number from 1, or auto, not '0'", "news.txt", "-k", "0")
+    fails(
+        "--n-components must be a whole number from 1, or auto, not 'many'",
+        "news.txt",
+        "-k",
+        "many",
+    )
     for lags in ("0", "1-", "a", "3,", "-2"):
-        fails(f"--lags are whole numbers from 1, such as 1-5 or 1,2,3, or auto, not {lags!r}",
+        fails(f"--lags must be whole numbers from 1, such as 1-5 or 1,2,3, or auto, not {lags!r}",
               "news.txt", f"--lags={lags}")  # fmt: skip
     fails(
         "--min-df must be a number of documents, such as 5, or a share of them, such as 0.01, not "
@@ -367,18 +372,9 @@ def test_other_commands_say_what_a_topic_model_is(run, texts):
     run("fit", "t.cohmm", "-o", "f.cohmm", fails="t.cohmm holds a topic model, not a cooccurrence")
 
 
-def test_progress_does_not_go_back_when_documents_are_passed_over():
-    heard = []
-    tell = _over_pairs(lambda step: heard.append(step.n_iter))
-    for n_iter in (1, 2, 5, 1, 2):
-        tell(Progress(n_iter, 1.0, 1.0))
-    assert heard == [1, 2, 5]
-
-
-def test_lags_of():
-    assert lags_of("1-5") == (1, 2, 3, 4, 5)
-    assert lags_of("2,1,2") == (1, 2)
-    assert lags_of("1-2,5-6") == (1, 2, 5, 6)
+def test_numbers_and_ranges_of_them():
+    for text, expected in (("1-5", (1, 2, 3, 4, 5)), ("2,1,2", (1, 2)), ("1-2,5-6", (1, 2, 5, 6))):
+        assert whole_numbers("--lags", text, "1-5") == expected
 
 
 def test_frequencies_are_numbers_or_shares():
@@ -387,6 +383,6 @@ def test_frequencies_are_numbers_or_shares():
 
 
 def test_advice_is_in_terms_of_options():
-    assert as_options("give encoding='latin-1' or min_df=0.5, x=1") == (
+    assert in_options("give encoding='latin-1' or min_df=0.5, x=1") == (
         "give --encoding latin-1 or --min-df 0.5, x=1"
     )

@@ -35,7 +35,7 @@ def test_three_states_are_as_the_picture_says(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_linear_programs_find_what_the_enumeration_finds(seed, monkeypatch):
-    monkeypatch.setattr("cohmm.diagnose.scatter.MOST_CORNERS", 0)
+    monkeypatch.setattr("cohmm.diagnose.scatter.MAX_CORNERS", 0)
     for zeros in (0.0, 0.4, 0.6):
         emissionprob = random_hmm(15, 4, zeros, random_state=seed).emissionprob
         result = scatter(emissionprob)

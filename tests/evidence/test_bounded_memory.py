@@ -18,9 +18,9 @@ from cohmm.data import memory
 from cohmm.data.memory import LIBRARIES, Budget, MemoryCapError, as_bytes
 from cohmm.data.readers.source import find_sources
 from cohmm.data.scratch import ScratchArray
-from cohmm.evidence import external_sum
+from cohmm.evidence import external_sum, packed_rows
 from cohmm.evidence.count_files import Options, count_files, count_sources
-from cohmm.evidence.external_sum import PackedRows, added_rows
+from cohmm.evidence.packed_rows import PackedRows, added_rows
 
 
 def zipf(n, n_symbols=3000, seed=0):
@@ -90,7 +90,7 @@ def tight(monkeypatch):
     monkeypatch.setattr("cohmm.evidence.count_files.Budget", Tight)
     monkeypatch.setattr(external_sum, "MOST_RUNS", 4)
     monkeypatch.setattr(external_sum, "FAN", 3)
-    monkeypatch.setattr(external_sum, "CHUNK", 50)
+    monkeypatch.setattr(packed_rows, "CHUNK", 50)
     for module in ("cooccurrence", "counting"):
         monkeypatch.setattr(f"cohmm.evidence.{module}.LARGEST_DENSE", 10)
 

@@ -9,13 +9,14 @@ from typing import Annotated
 
 import typer
 
+from cohmm.cli.app import Command, Program, prepare_streams
 from cohmm.cli.compare import compare
-from cohmm.cli.count import count
+from cohmm.cli.count import count, merge
 from cohmm.cli.decode import decode
 from cohmm.cli.demo import demo
 from cohmm.cli.diagnose import diagnose
 from cohmm.cli.fit import fit
-from cohmm.cli.program import Program, prepare_streams
+from cohmm.cli.options import option
 from cohmm.cli.report import report
 from cohmm.cli.reproduce import reproduce
 from cohmm.cli.sample import sample
@@ -28,28 +29,21 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     cls=Program, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
 )
-COMMANDS = (
-    demo,
-    count,
-    fit,
-    score,
-    decode,
-    sample,
-    topics,
-    compare,
-    diagnose,
-    select,
-    report,
-    reproduce,
-)
-for command in COMMANDS:
-    app.command()(command)
+PANELS = {
+    "Start here": (demo,),
+    "Hidden Markov models": (count, merge, fit, score, decode, sample),
+    "Topics": (topics, compare),
+    "Any model": (diagnose, select, report, reproduce),
+}
+for panel, commands in PANELS.items():
+    for command in commands:
+        app.command(cls=Command, rich_help_panel=panel)(command)
 
 
 @app.callback(invoke_without_command=True)
 def root(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[bool, option("Print the version.", None, "--version")] = False,
 ) -> None:
     """Hidden Markov models from counts of which symbol follows which."""
     if version:

@@ -3,43 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import options
-from cohmm.cli.model_files import batches_for, finite, in_pieces, json_line
-from cohmm.cli.parquet_output import is_parquet, write_tables
-from cohmm.cli.session import check_output, files_of, reading, working, writing
+from cohmm.cli.app import json_line
+from cohmm.cli.files import (
+    batches_for,
+    check_output,
+    files_of,
+    in_pieces,
+    is_parquet,
+    write_tables,
+    writing,
+)
+from cohmm.cli.progress import reading, working
 
 if TYPE_CHECKING:
-    from cohmm.data.read_sequences import Layout
     from cohmm.data.sequences import Sequences
-    from cohmm.model.hmm import HMM
+    from cohmm.kernels.types import Floats, Ints
 
 
-class Algorithm(StrEnum):
-    """What is meant by the right states."""
-
-    viterbi = "viterbi"
-    map = "map"
-
-
-@options.with_layout
+@options.with_options
 def decode(
-    model: options.Model,
-    inputs: options.Inputs,
-    output: options.OutputOption = None,
-    algorithm: Annotated[
-        Algorithm,
-        typer.Option(help="The most probable path, or the most probable state at each place."),
-    ] = Algorithm.viterbi,
-    unseen: options.UnseenOption = options.Unseen.error,
+    model: Path,
+    inputs: list[str],
+    output: Path | None = None,
+    algorithm: Literal["viterbi", "map"] = "viterbi",
+    json: bool = False,
     *,
-    layout: Layout,
-    threads: options.ThreadsOption = None,
-    json: options.JsonOption = False,
+    layout: Any,
+    unseen: Literal["error", "missing"] = "error",
+    threads: int | None = None,
 ) -> None:
     """Print the hidden states of every sequence, one line each.
 
@@ -55,37 +50,33 @@ def decode(
         cohmm decode weather.cohmm years/ -o states.parquet
     """
     check_output(output, inputs=[model, *files_of(inputs)])
-    if output is not None and is_parquet(output):
-        with working(threads), reading(inputs, "decoding") as watch:
-            from cohmm.model.answers import PATHS
-            from cohmm.model.hmm import HMM
-
-            hmm = HMM.load(model)
-            batches = batches_for(hmm, inputs, layout, unseen, watch)
-            write_tables((_table(hmm, batch, algorithm) for batch in batches), PATHS, output)
-        return
-    with working(threads), reading(inputs, "decoding") as watch, writing(output) as write:
+    with working(threads), reading(inputs, "decoding") as watch:
+        from cohmm.model.answers import PATHS, paths_table
         from cohmm.model.hmm import HMM
 
         hmm = HMM.load(model)
-        for batch in batches_for(hmm, inputs, layout, unseen, watch):
-            for text in _lines(hmm, batch, algorithm, json):
-                write(text)
+        decoded = (
+            (batch, *hmm.decode_each(batch, algorithm=algorithm))
+            for batch in batches_for(hmm, inputs, layout, unseen, watch)
+        )
+        if output is not None and is_parquet(output):
+            tables = (paths_table(p, states, batch.lengths) for batch, p, states in decoded)
+            write_tables(tables, PATHS, output)
+            return
+        names = [str(k) for k in range(hmm.n_components)]
+        with writing(output) as write:
+            for batch, log_probs, states in decoded:
+                for text in _lines(batch, log_probs, states, names, json):
+                    write(text)
 
 
-def _table(hmm: HMM, batch: Sequences, algorithm: Algorithm) -> Any:
-    from cohmm.model.answers import paths_table
-
-    return paths_table(*hmm.decode_each(batch, algorithm=algorithm.value), batch.lengths)
-
-
-def _lines(hmm: HMM, batch: Sequences, algorithm: Algorithm, json: bool) -> Iterator[str]:
-    log_probs, states = hmm.decode_each(batch, algorithm=algorithm.value)
-    names = [str(k) for k in range(hmm.n_components)]
+def _lines(
+    batch: Sequences, log_probs: Floats, states: Ints, names: list[str], json: bool
+) -> Iterator[str]:
     for s, log_prob in enumerate(log_probs.tolist()):
         path = states[batch.offsets[s] : batch.offsets[s + 1]]
         if json:
-            head = f'{{"log_prob": {json_line(finite(log_prob))}, "states": ['
+            head = f'{{"log_prob": {json_line(log_prob)}, "states": ['
             yield from in_pieces(names, path, ", ", head, "]}\n")
         else:
             yield from in_pieces(names, path, " ", tail="\n")

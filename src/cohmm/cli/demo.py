@@ -1,4 +1,4 @@
-"""``cohmm demo``: topics that are known, found again from pairs of words."""
+"""``cohmm demo``: topics that are known, learned again from pairs of words."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.model_files import json_line
-from cohmm.cli.report import typed
-from cohmm.cli.session import check_output, notices, screen, working, writing
-from cohmm.cli.topics import learned
+from cohmm.cli.app import fitting, json_line, screen
+from cohmm.cli.files import check_output, documents_of, writing
+from cohmm.cli.progress import learning, notices, working
+from cohmm.cli.report import command_line
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from cohmm.model.hmm import HMM
 
 LENGTH = 80  # words of a document, on average
-WIDEST = 100
-TOP = 10
+MAX_WIDTH = 100
+TOP_WORDS = 10
 PASSAGE = 20  # words
-LOOKED_AT = 4000  # documents that the passage is chosen from
+PASSAGE_FROM = 4000  # documents that the passage is chosen from
 
 
 class Paths(NamedTuple):
@@ -58,7 +58,7 @@ class Paths(NamedTuple):
         return paths
 
 
-class Findings(NamedTuple):
+class Comparison(NamedTuple):
     """How close topics came to the truth; those of the truth are in the order of the learned."""
 
     subjects: list[str]
@@ -70,14 +70,14 @@ class Findings(NamedTuple):
     transition_error: float
     """Mean total variation of the rows of the corpus' transitions."""
     right: float
-    """Share of words whose topic the learned model found."""
+    """Share of words that get their true topic from the learned model."""
     right_by_truth: float
     """The same, by the parameters that the words were drawn from."""
     runs: list[float]
     """Mean number of words for which each topic lasts, as it was decoded."""
     true_runs: list[float]
     passage: tuple[int, list[str], list[int]]
-    """Some words of a document: which one, the words, and the topics that were found."""
+    """Some words of a document: which one, the words, and their decoded topics."""
 
     @property
     def topic_error(self) -> float:
@@ -85,32 +85,15 @@ class Findings(NamedTuple):
         return sum(self.topic_errors) / len(self.topic_errors)
 
 
-class Clock:
-    """Seconds of steps that follow one another."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, step: str) -> Iterator[None]:
-        """Around a step."""
-        began = time.perf_counter()
-        yield
-        self.seconds[step] = time.perf_counter() - began
-
-
+@options.with_options
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
-        "cohmm-demo"
-    ),
-    n_documents: Annotated[
-        int, typer.Option("--documents", "-n", min=50, help="Documents to draw.")
-    ] = 4000,
-    seed: options.SeedOption = 0,
-    threads: options.ThreadsOption = None,
-    json: options.JsonOption = False,
+    output: Path = Path("cohmm-demo"),
+    documents: int = 4000,
+    random_state: int | None = 0,
+    json: bool = False,
+    threads: int | None = None,
 ) -> None:
-    """Draw documents from topics that are known, find the topics again, and say how close it came.
+    """Draw documents from topics that are known, learn the topics again, and say how close it came.
 
     Every document goes from subject to subject. Topics are learned from how often words follow
     one another, without a look at the truth. Written are the corpus, the model and a report about
@@ -120,38 +103,57 @@ def demo(
 
         cohmm demo
 
-        cohmm demo --documents 20000 --seed 1 --output larger
+        cohmm demo --documents 20000 --random-state 1 --output larger
     """
     paths = Paths.of(output)
     check_output(*paths)
-    clock = Clock()
-    with working(threads):
+    seconds: dict[str, float] = {}
+
+    @contextmanager
+    def timed(step: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        seconds[step] = time.perf_counter() - began
+
+    with working(threads), notices():
         from cohmm.datasets.demo_topics import demo_model
-        from cohmm.report import report_topics
+        from cohmm.estimators.htmm import HTMM
 
         truth = demo_model()
-        with clock("draw"):
-            states = write_corpus(truth, paths.corpus, n_documents, seed)
-        with clock("read"):
-            documents = read(paths.corpus)
-        with clock("learn"), notices():
-            model = learned(documents, truth.n_components, {"random_state": 0})
+        with timed("draw"):
+            states = write_corpus(truth, paths.corpus, documents, random_state)
+        with timed("read"):
+            corpus = documents_of([str(paths.corpus)])
+        with timed("learn"), learning() as callback:
+            model = HTMM(truth.n_components, random_state=0).fit(corpus, callback=callback)
             model.save(paths.model)
-        with clock("compare"):
-            findings = compare(model, documents, truth, states)
-        with clock("report"):
-            report_topics(
-                model,
-                documents,
+        with timed("compare"):
+            comparison = compare(model, corpus, truth, states)
+        with timed("report"):
+            model.report(
                 paths.report,
+                corpus,
                 title="Twelve subjects, found again",
                 texts=paths.corpus.read_text("utf-8").splitlines(),
-                command=typed(),
+                command=command_line(),
             )
-    if json:
-        typer.echo(json_line(summary(model, documents, findings, clock.seconds, paths)))
-    else:
-        show(documents, findings, clock.seconds, paths)
+    if not json:
+        show(corpus, comparison, seconds, paths)
+        return
+    passage = dict(zip(("document", "words", "topics"), comparison.passage, strict=True))
+    summary = {
+        "documents": len(corpus),
+        "words": corpus.n_words,
+        "vocabulary": corpus.n_symbols,
+        "topics": len(comparison.subjects),
+        "seconds": seconds,
+        "topic_error": comparison.topic_error,
+        **comparison._asdict(),
+        "words_by": "relevance",
+        "passage": passage,
+        "files": {name: str(path) for name, path in paths._asdict().items()},
+    }
+    typer.echo(json_line(summary))
 
 
 def is_of_a_demo(corpus: Path) -> bool:
@@ -177,15 +179,7 @@ def write_corpus(truth: HMM, path: Path, n_documents: int, seed: int | None) -> 
     return states
 
 
-def read(path: Path) -> Documents:
-    """The corpus, as ``cohmm topics`` reads it."""
-    from cohmm.cli.text_input import Words, corpus
-
-    words = Words.of("none", "1", "1.0", None, options.TOKEN_PATTERN)
-    return corpus([str(path)], words, None, "utf-8")
-
-
-def compare(model: HTMM, documents: Documents, truth: HMM, states: Ints) -> Findings:
+def compare(model: HTMM, documents: Documents, truth: HMM, states: Ints) -> Comparison:
     """What was learned beside what the words were drawn from."""
     from dataclasses import replace
 
@@ -204,12 +198,12 @@ def compare(model: HTMM, documents: Documents, truth: HMM, states: Ints) -> Find
     emission = truth.emissionprob[which]
     transitions = truth.transmat[np.ix_(which, which)]
     topic = np.argsort(which)  # and the topic that each state is
-    inferred = model.fit_.as_chain(model.chain).infer(documents, decode=True).topics
+    inferred = np.concatenate([segmented.topics for segmented in model.segment(documents)])
     _, best = replace(truth, vocabulary=None).decode(codes[documents.symbols], documents.lengths)
-    return Findings(
+    return Comparison(
         subjects=[list(SUBJECTS)[state] for state in which],
         prevalence=model.topic_prevalence_.tolist(),
-        top_words=model.top_words(TOP, "relevance"),
+        top_words=model.top_words(TOP_WORDS, "relevance"),
         topic_errors=(np.abs(components - emission).sum(axis=1) / 2).tolist(),
         transition_error=total_variation(model.topic_transitions_, transitions),
         right=float(np.mean(which[inferred] == states)),
@@ -236,78 +230,46 @@ def passage(
         changes = int((mine[1:] != mine[:-1]).sum())
         return 1 <= changes <= 2, twice, len(ambiguous), -d
 
-    d = max(range(min(len(documents), LOOKED_AT)), key=score)
+    d = max(range(min(len(documents), PASSAGE_FROM)), key=score)
     begin = int(documents.offsets[d])
     words = documents.words(d)[:PASSAGE]
     return d, words, topics[begin : begin + len(words)].tolist()
 
 
-def summary(
-    model: HTMM, documents: Documents, findings: Findings, seconds: dict[str, float], paths: Paths
-) -> dict[str, Any]:
-    """For machines."""
-    d, words, topics = findings.passage
-    return {
-        "documents": len(documents),
-        "words": documents.n_words,
-        "vocabulary": documents.n_symbols,
-        "topics": len(findings.subjects),
-        "seconds": seconds,
-        "topic_error": findings.topic_error,
-        **findings._asdict(),
-        "words_by": "relevance",
-        "passage": {"document": d, "words": words, "topics": topics},
-        "files": {name: str(path) for name, path in paths._asdict().items()},
-    }
-
-
-def show(documents: Documents, findings: Findings, seconds: dict[str, float], paths: Paths) -> None:
+def show(
+    documents: Documents, comparison: Comparison, seconds: dict[str, float], paths: Paths
+) -> None:
     """One screen of at most 24 lines."""
     from rich.text import Text
 
     from cohmm.topics.rich_text import coloured, colours_of, runs_of
 
     console = screen()
-    width = min(console.width, WIDEST)
-    k = len(findings.subjects)
+    width, k = min(console.width, MAX_WIDTH), len(comparison.subjects)
     steps = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())
-    lines = [
+    typer.echo(
         f"{len(documents):,} documents, {documents.n_words:,} words, drawn from a chain of {k} "
-        "known topics",
-        f"{sum(seconds.values()):.1f} s: {steps}",
-        "",
-        "topic  the truth    share    off  lasts  truth  most distinctive words",
-    ]
-    for t, subject in enumerate(findings.subjects):
+        f"known topics\n{sum(seconds.values()):.1f} s: {steps}\n\n"
+        "topic  the truth    share    off  lasts  truth  most distinctive words"
+    )
+    for t, subject in enumerate(comparison.subjects):
         head = (
-            f"{t:5d}  {subject:10s} {findings.prevalence[t]:7.1%} {findings.topic_errors[t]:6.1%} "
-            f"{findings.runs[t]:6.1f} {findings.true_runs[t]:6.1f}  "
+            f"{t:5d}  {subject:10s} {comparison.prevalence[t]:7.1%} "
+            f"{comparison.topic_errors[t]:6.1%} {comparison.runs[t]:6.1f} "
+            f"{comparison.true_runs[t]:6.1f}  "
         )
-        lines.append(head + fitting(findings.top_words[t], width - len(head)))
-    lines += [
-        f"topics {findings.topic_error:.1%} off the truth on average (total variation), "
-        f"transitions {findings.transition_error:.1%}",
-        f"{findings.right:.1%} of words get their true topic; with the true parameters "
-        f"{findings.right_by_truth:.1%}",
-        "",
-    ]
-    typer.echo("\n".join(lines))
-    d, words, topics = findings.passage
+        typer.echo(head + fitting(comparison.top_words[t], width - len(head)))
+    typer.echo(
+        f"topics {comparison.topic_error:.1%} off the truth on average (total variation), "
+        f"transitions {comparison.transition_error:.1%}\n"
+        f"{comparison.right:.1%} of words get their true topic; with the true parameters "
+        f"{comparison.right_by_truth:.1%}\n"
+    )
+    d, words, topics = comparison.passage
     text = Text(f"document {d}: ") + coloured(runs_of(words, topics), colours_of(topics))
-    text.append(" ...")
-    console.print(text, width=width)
+    console.print(text.append(" ..."), width=width)
     command = ["cohmm", "topics", str(paths.corpus), "-k", str(k)]
     typer.echo(
         f"wrote {paths.report} (open it in a browser), {paths.model.name}, {paths.corpus.name}\n"
         f"next: {shlex.join(command)}"
     )
-
-
-def fitting(words: list[str], room: int) -> str:
-    """As many words as there is room for."""
-    text = ""
-    for word in words:
-        if len(text) + len(word) > room:
-            break
-        text += f"{word} "
-    return text.rstrip()

@@ -5,71 +5,45 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import options
-from cohmm.cli.model_files import batches_for
-from cohmm.cli.program import say
-from cohmm.cli.session import check_output, read_once, reading, working
-from cohmm.cli.text_input import text_files_of
-from cohmm.cli.topic_groups import ByOption, PeriodOption, check_by, grouped, values_of
+from cohmm.cli.app import say
+from cohmm.cli.files import (
+    batches_for,
+    check_output,
+    files_of,
+    named,
+    read_once,
+    texts_again,
+    texts_of,
+)
+from cohmm.cli.progress import notices, reading, working
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
-    from cohmm.data.read_sequences import Layout
-    from cohmm.data.readers.document_files import Trace
     from cohmm.estimators.htmm import HTMM
     from cohmm.model.hmm import HMM
 
 
-@options.with_layout
+@options.with_options
 def report(
-    model: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL", help="A topic model or an HMM, as save writes it.", show_default=False
-        ),
-    ],
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[INPUT]...",
-            help="What it is shown on: documents for topics, sequences for an HMM, as the other "
-            "commands read them. Without any, the report is about the model alone.",
-            show_default=False,
-        ),
-    ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
-        "report.html"
-    ),
-    title: Annotated[
-        str | None, typer.Option("--title", help="The heading of the page.", show_default=False)
-    ] = None,
-    documents: Annotated[
-        int, typer.Option("--documents", min=0, help="Show so many documents, drawn at random.")
-    ] = 400,
-    labels: options.LabelsOption = None,
-    unseen: Annotated[
-        options.Unseen | None,
-        typer.Option(
-            "--unseen",
-            help="What a symbol is that an HMM does not know. Default: an error.",
-            show_default=False,
-        ),
-    ] = None,
-    by: ByOption = None,
-    period: PeriodOption = None,
+    model: Path,
+    inputs: list[str] | None = None,
+    output: Path = Path("report.html"),
+    title: str | None = None,
+    documents: int = 400,
+    labels: Path | None = None,
     *,
-    layout: Layout,
-    encoding: options.EncodingOption = "utf-8",
-    threads: options.ThreadsOption = None,
+    layout: Any,
+    encoding: str = "utf-8",
+    unseen: Literal["error", "missing"] = "error",
+    by: str | None = None,
+    period: Any = None,
+    threads: int | None = None,
 ) -> None:
     """Write a report about a model: one HTML file that needs nothing else.
 
@@ -87,67 +61,93 @@ def report(
         cohmm report posts.cohmm posts.csv --column body --by date --period month
     """
     paths = inputs or []
-    check_output(output, inputs=[model, *text_files_of(paths), labels])
+    check_output(output, inputs=[model, *files_of(paths, texts=True), labels])
     with working(threads):
         from cohmm.model.hmm import HMM
         from cohmm.report import report_hmm, report_topics
+        from cohmm.report.labels import checked_labels
+        from cohmm.report.prepare import model_key
 
-        read = _load(model)
-        named = _labels(read, labels)
-        name = title or model.stem
-        if isinstance(read, HMM):
+        loaded = _load(model)
+        emission = loaded.emissionprob if isinstance(loaded, HMM) else loaded.components_
+        shown: dict[str, Any] = {
+            "title": title or model.stem,
+            "command": command_line(),
+            "labels": checked_labels(labels, len(emission), model_key(emission)),
+        }
+        if isinstance(loaded, HMM):
             if encoding != "utf-8":
                 raise ValueError(f"--encoding is for documents, and {model} is an HMM")
             if by is not None or period is not None:
                 raise ValueError(f"--by and --period are for topics, and {model} is an HMM")
-            unknown = unseen or options.Unseen.error
             with reading(paths, "reading") if paths else nullcontext() as watch:
-                report_hmm(
-                    read,
-                    batches_for(read, paths, layout, unknown, watch) if watch else None,
-                    output,
-                    title=name,
-                    n_sequences=documents,
-                    command=typed(),
-                    labels=named,
-                )
+                data = batches_for(loaded, paths, layout, unseen, watch) if watch else None
+                report_hmm(loaded, data, output, n_sequences=documents, **shown)
         else:
-            column = layout.column
-            _refuse(model, **vars(replace(layout, column=None)), unseen=unseen)
-            check_by(by, period, paths, False)
+            column = layout["column"]
+            for name, value in (layout | {"column": None, "unseen": unseen != "error"}).items():
+                if value:
+                    option = f"--{name.replace('_', '-')}"
+                    raise ValueError(f"{option} is for sequences, and {model} is a topic model")
+            check_by(by, period, paths)
             if by is not None and not paths:
                 raise ValueError("--by is a column beside documents: give the file that has them")
-            given = _documents(read, paths, column, encoding) if paths else None
-            over = None
-            if by is not None and given is not None:
-                over = grouped(read, given, values_of(paths, by, given, period), period)
+            texts = _documents(loaded, paths, column, encoding) if paths else None
+            values = values_of(paths, by, texts, period)
+            with notices():
+                over = None if values is None else loaded.over(texts, by=values, period=period)
             report_topics(
-                read,
-                given,
+                loaded,
+                texts,
                 output,
-                title=name,
                 n_documents=documents,
                 texts=texts_again(paths, column, encoding),
-                command=typed(),
-                labels=named,
                 over=over,
+                **shown,
             )
-    told(output)
+    say_written(output)
 
 
-def typed() -> str:
-    """The command line, to be shown in a report."""
+def command_line() -> str:
+    """What was typed, to be shown in a report."""
     return shlex.join(["cohmm", *sys.argv[1:]])
 
 
-def told(path: Path) -> None:
+def say_written(path: Path) -> None:
     """Say which report was written."""
     say(f"wrote {path}, {path.stat().st_size / 1e6:.1f} MB")
 
 
-def texts_again(inputs: list[str], column: str | None, encoding: str) -> Iterator[str] | None:
-    """The texts of documents that were read before; standard input cannot be read again."""
-    return None if not inputs or read_once(inputs) else _texts(inputs, column, encoding)
+def check_by(
+    by: str | None, period: str | None, inputs: list[str], elsewhere: bool = False
+) -> None:
+    """Check that ``--by`` can be read, before any work is done."""
+    from cohmm.topics.periods import check_period
+
+    if period is not None and period != "class":
+        check_period(period)
+    if by is None:
+        if period is not None:
+            raise ValueError("--period says how long periods are: give their dates by --by")
+        return
+    if elsewhere:
+        raise ValueError("--by is for documents in memory, not with --memory or --workers")
+    if once := read_once(inputs):
+        raise ValueError(f"--by reads its column by itself, so give a file, not {once}")
+
+
+def values_of(
+    inputs: list[str], by: str | None, documents: Documents | None, period: Any
+) -> list[Any] | None:
+    """The column of dates or classes that ``--by`` names, one value per document."""
+    from cohmm.data.readers.document_files import values_at
+    from cohmm.topics.over_time import groups_of
+
+    if by is None or documents is None:
+        return None
+    values = list(chain.from_iterable(values_at(path, by) for path in inputs))
+    groups_of(values, documents, period)  # an error comes before anything is learned
+    return values
 
 
 def _load(path: Path) -> HMM | HTMM:
@@ -165,24 +165,6 @@ def _load(path: Path) -> HMM | HTMM:
     raise StorageError(f"{path} holds a {held}: a report is about a {KIND} or an HMM")
 
 
-def _labels(model: HMM | HTMM, path: Path | None) -> dict[int, str]:
-    """Those of a file, which is read before any work is done."""
-    from cohmm.model.hmm import HMM
-    from cohmm.report.labels import checked_labels
-    from cohmm.report.prepare import model_key
-
-    emission = model.emissionprob if isinstance(model, HMM) else model.components_
-    return checked_labels(path, len(emission), model_key(emission))
-
-
-def _refuse(model: Path, **given: object) -> None:
-    for name, value in given.items():
-        if value:
-            raise ValueError(
-                f"--{name.replace('_', '-')} is for sequences, and {model} is a topic model"
-            )
-
-
 def _documents(model: HTMM, inputs: list[str], column: str | None, encoding: str) -> Documents:
     """The documents of all inputs, in the words of the model, with their names."""
     from cohmm.data.readers.document_files import Trace
@@ -191,14 +173,5 @@ def _documents(model: HTMM, inputs: list[str], column: str | None, encoding: str
     trace = Trace()
     with reading(inputs, "reading"), warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # the report counts empty documents
-        encoded = model.encode(_texts(inputs, column, encoding, trace))
-    return replace(encoded, names=trace.names())
-
-
-def _texts(
-    inputs: list[str], column: str | None, encoding: str, trace: Trace | None = None
-) -> Iterator[str]:
-    from cohmm.data.readers.document_files import Trace, documents_at
-
-    trace = trace or Trace()
-    return chain.from_iterable(documents_at(path, encoding, column, trace) for path in inputs)
+        encoded = model.encode(texts_of(inputs, column, encoding, trace))
+    return named(encoded, trace)

@@ -4,51 +4,29 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from cohmm.cli import options
-from cohmm.cli.model_files import json_line
-from cohmm.cli.program import say
-from cohmm.cli.session import screen, working
+from cohmm.cli.app import json_line, print_result, say, screen, table_of
+from cohmm.cli.progress import progress_bar, working
 
 PACKAGE = "cohmm._experiments"
 
 
+@options.with_options
 def reproduce(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="NAME",
-            help="Experiments, or all that need no data. Without a name they are listed.",
-            show_default=False,
-        ),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Small sizes: all together in a minute or two.")
-    ] = False,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
-        "cohmm-experiments"
-    ),
-    instances: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Models of each size. Default: as docs/experiments.md says.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The first instance has this seed.")] = 0,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Do all steps anew, also those that were kept.")
-    ] = False,
-    threads: options.ThreadsOption = None,
-    json: options.JsonOption = False,
+    names: list[str] | None = None,
+    quick: bool = False,
+    output: Path = Path("cohmm-experiments"),
+    instances: int | None = None,
+    random_state: int = 0,
+    fresh: bool = False,
+    json: bool = False,
+    threads: int | None = None,
 ) -> None:
     """Run the paper's experiments: NAME.csv, NAME.png and NAME.md for each.
 
@@ -64,22 +42,36 @@ def reproduce(
         cohmm reproduce all -o results
     """
     package = experiments()
+    known = package.EXPERIMENTS
     if not names:
-        show_list(package.EXPERIMENTS, json)
+        width = max(map(len, known))
+        titles = {name: experiment.title for name, experiment in known.items()}
+        print_result(json, titles, [f"{name:{width}}  {title}" for name, title in titles.items()])
         return
-    plan = package.Plan(quick, instances, seed)
-    chosen = chosen_from(package.EXPERIMENTS, names)
-    check_data(chosen, plan)
-    folder = made_folder(output)
-    kept = package.Kept(folder, fresh)
+    plan = package.Plan(quick, instances, random_state)
+    chosen = _chosen(known, names)
+    for experiment in chosen:
+        if (missing := experiment.missing(plan)) is not None:
+            raise ValueError(f"{experiment.name}: {missing}")
+    if output.exists() and not output.is_dir():
+        raise ValueError(f"cannot write to {output}: it is not a folder")
+    output.mkdir(parents=True, exist_ok=True)
+    kept = package.Kept(output, fresh)
     summaries = {}
     with working(threads):
         for experiment in chosen:
-            with progress(experiment.name, experiment.steps(plan)) as tell:
-                outcome = package.run(experiment, plan, folder, kept=kept, tell=tell)
-            summaries[experiment.name] = summary(experiment.name, folder, outcome)
+            outcome = _run(package, experiment, plan, output, kept)
+            summaries[experiment.name] = {
+                "csv": str(output / f"{experiment.name}.csv"),
+                "figure": str(output / f"{experiment.name}.png"),
+                "rows": len(outcome.rows),
+                "steps": outcome.steps,
+                "reused": outcome.reused,
+                "seconds": outcome.seconds,
+                "means": outcome.summary,
+            }
             if not json:
-                show(experiment, outcome, folder)
+                _show(experiment, outcome, output)
     if kept.stale:
         say(
             f"{kept.stale:,} of the kept steps were done before the code of cohmm was changed "
@@ -109,7 +101,7 @@ def experiments() -> Any:
     return sys.modules[PACKAGE]
 
 
-def chosen_from(known: dict[str, Any], names: list[str]) -> list[Any]:
+def _chosen(known: dict[str, Any], names: list[str]) -> list[Any]:
     """The experiments of these names, each once, in the order in which they are listed."""
     for name in names:
         if name not in known and name != "all":
@@ -123,98 +115,19 @@ def chosen_from(known: dict[str, Any], names: list[str]) -> list[Any]:
     ]
 
 
-def check_data(chosen: list[Any], plan: Any) -> None:
-    """Whether what the experiments read is there."""
-    for experiment in chosen:
-        missing = experiment.missing(plan)
-        if missing is not None:
-            raise ValueError(f"{experiment.name}: {missing}")
-
-
-def made_folder(path: Path) -> Path:
-    """A folder to write to, made where there is none."""
-    if path.exists() and not path.is_dir():
-        raise ValueError(f"cannot write to {path}: it is not a folder")
-    path.mkdir(parents=True, exist_ok=True)
-    return path
-
-
-def show_list(known: dict[str, Any], json: bool) -> None:
-    """A line an experiment."""
-    if json:
-        typer.echo(json_line({name: experiment.title for name, experiment in known.items()}))
-        return
-    width = max(map(len, known))
-    for name, experiment in known.items():
-        typer.echo(f"{name:{width}}  {experiment.title}")
-
-
-def summary(name: str, folder: Path, outcome: Any) -> dict[str, Any]:
-    """For machines: where the files are, and the means of the rows."""
-    return {
-        "csv": str(folder / f"{name}.csv"),
-        "figure": str(folder / f"{name}.png"),
-        "rows": len(outcome.rows),
-        "steps": outcome.steps,
-        "reused": outcome.reused,
-        "seconds": outcome.seconds,
-        "means": outcome.summary,
-    }
-
-
-def show(experiment: Any, outcome: Any, folder: Path) -> None:
-    """Tables of the means, and where all of it is."""
-    from rich import box
-    from rich.table import Table
-
-    console = screen(highlight=True)
-    for means in experiment.tables(outcome.summary):
-        typer.echo(means.title)
-        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-        for place, column in enumerate(means.columns):
-            table.add_column(column, justify="right" if place else "left", no_wrap=True)
-        for row in means.rows:
-            table.add_row(*row)
-        console.print(table, "")
-    for text in experiment.shown(outcome.rows):
-        console.print(text, highlight=False)
-    names = ", ".join(
-        [f"{experiment.name}.{kind}" for kind in ("csv", "png", "md")] + outcome.extras
-    )
-    typer.echo(f"{folder}: {names}; {steps_done(outcome)}, {outcome.seconds:.0f} s\n")
-
-
-def steps_done(outcome: Any) -> str:
-    """How many steps there were, and how many of them were there before."""
-    if not outcome.reused:
-        return f"{outcome.steps} steps"
-    return f"{outcome.steps} steps, {outcome.reused} of them done before"
-
-
-@contextmanager
-def progress(name: str, steps: list[Any]) -> Iterator[Callable[[Any], None]]:
-    """A bar with the time left, if a terminal looks on; else one line per step."""
-    if not sys.stderr.isatty():
-        yield lambda done: None if done.reused else say(line_of(name, done))
-        return
-    from rich import progress as parts
-    from rich.console import Console
-
-    columns = (
-        parts.TextColumn("{task.description}"),
-        parts.BarColumn(),
-        parts.MofNCompleteColumn(),
-        parts.TimeElapsedColumn(),
-        parts.TextColumn("{task.fields[left]}"),
-    )
-    with parts.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=len(steps), left="")
-        left = TimeLeft(steps)
+def _run(package: Any, experiment: Any, plan: Any, folder: Path, kept: Any) -> Any:
+    """Run an experiment: a bar with the time left on a terminal, else one line per step."""
+    steps = experiment.steps(plan)
+    left = TimeLeft(steps)
+    with progress_bar(experiment.name, len(steps)) as update:
 
         def tell(done: Any) -> None:
-            bar.update(task, completed=done.number, left=left.after(done))
+            update(completed=done.number, note=left.after(done))
+            if not done.reused and not sys.stderr.isatty():
+                place = f"{experiment.name} {done.number}/{done.of}"
+                say(f"{place}: {done.step.label}: {done.seconds:.1f} s")
 
-        yield tell
+        return package.run(experiment, plan, folder, kept=kept, tell=tell)
 
 
 class TimeLeft:
@@ -235,6 +148,17 @@ class TimeLeft:
         return f"about {time.strftime('%H:%M:%S', time.gmtime(rest))} left"
 
 
-def line_of(name: str, done: Any) -> str:
-    """A step, as a line."""
-    return f"{name} {done.number}/{done.of}: {done.step.label}: {done.seconds:.1f} s"
+def _show(experiment: Any, outcome: Any, folder: Path) -> None:
+    """Tables of the means, and where all of it is."""
+    console = screen()
+    for means in experiment.tables(outcome.summary):
+        typer.echo(means.title)
+        table = table_of(means.columns, means.rows, left=[0], show_edge=False, pad_edge=False)
+        console.print(table, "")
+    for text in experiment.shown(outcome.rows):
+        console.print(text)
+    files = [f"{experiment.name}.{kind}" for kind in ("csv", "png", "md")] + outcome.extras
+    before = f", {outcome.reused} of them done before" if outcome.reused else ""
+    typer.echo(
+        f"{folder}: {', '.join(files)}; {outcome.steps} steps{before}, {outcome.seconds:.0f} s\n"
+    )

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cohmm.cli import options
-from cohmm.cli.model_files import in_pieces, json_line
-from cohmm.cli.session import check_output, drawing, working, writing
+from cohmm.cli.app import json_line
+from cohmm.cli.files import check_output, in_pieces, writing
+from cohmm.cli.progress import progress_bar, working
 
 if TYPE_CHECKING:
-    from cohmm.kernels.types import Ints
     from cohmm.model.hmm import HMM
 
 
+@options.with_options
 def sample(
-    model: options.Model,
-    length: Annotated[
-        int, typer.Option("--length", "-n", min=1, help="Symbols a sequence.")
-    ] = 1000,
-    sequences: Annotated[int, typer.Option(min=1, help="How many sequences to draw.")] = 1,
-    seed: options.SeedOption = None,
-    states: Annotated[bool, typer.Option("--states", help="Add the states, behind a tab.")] = False,
-    output: options.OutputOption = None,
-    json: options.JsonOption = False,
+    model: Path,
+    length: int = 1000,
+    sequences: int = 1,
+    random_state: int | None = None,
+    states: bool = False,
+    output: Path | None = None,
+    json: bool = False,
 ) -> None:
     """Draw sequences from a model, one line each.
 
@@ -34,45 +31,43 @@ def sample(
 
     **Examples**
 
-        cohmm sample weather.cohmm -n 7 --sequences 52 --seed 0
+        cohmm sample weather.cohmm -n 7 --sequences 52 --random-state 0
 
         cohmm sample weather.cohmm -n 1000000 --states --json -o drawn.jsonl
     """
     check_output(output, inputs=[model])
-    with working(), drawing(length * sequences) as progress, writing(output) as write:
+    with (
+        working(),
+        progress_bar("drawing", length * sequences) as update,
+        writing(output) as write,
+    ):
         from cohmm.model.hmm import HMM
         from cohmm.model.sampling import generator
 
         hmm = HMM.load(model)
         labels, numbers = _labels(hmm, json), [str(k) for k in range(hmm.n_components)]
-        rng = generator(seed)
-        codes = replace(hmm, vocabulary=None)
+        rng, codes = generator(random_state), replace(hmm, vocabulary=None)
+        between, head, middle, end = (
+            (", ", '{"symbols": [', '], "states": [', "]}\n") if json else (" ", "", "\t", "\n")
+        )
         for _ in range(sequences):
-            drawn, path = codes.sample(length, rng)
-            for text in _line(labels, numbers, drawn, path if states else None, json):
+            symbols, path = codes.sample(length, rng)
+            for text in in_pieces(labels, symbols, between, head, middle if states else end):
                 write(text)
-            progress(length)
-
-
-def _line(
-    labels: list[str], numbers: list[str], drawn: Ints, path: Ints | None, json: bool
-) -> Iterator[str]:
-    between, head, behind, end = (
-        (", ", '{"symbols": [', '], "states": [', "]}\n") if json else (" ", "", "\t", "\n")
-    )
-    yield from in_pieces(labels, drawn, between, head, end if path is None else behind)
-    if path is not None:
-        yield from in_pieces(numbers, path, between, tail=end)
+            if states:
+                for text in in_pieces(numbers, path, between, tail=end):
+                    write(text)
+            update(length)
 
 
 def _labels(hmm: HMM, json: bool) -> list[str]:
     """What is printed for each code."""
-    known = range(hmm.n_symbols) if hmm.vocabulary is None else hmm.vocabulary
+    labels = range(hmm.n_symbols) if hmm.vocabulary is None else hmm.vocabulary
     if json:
-        return [json_line(label) for label in known]
-    for label in known:
+        return [json_line(label) for label in labels]
+    for label in labels:
         if str(label).split() != [str(label)]:
             raise ValueError(
                 f"the label {label!r} has a blank, which separates symbols in text: use --json"
             )
-    return [str(label) for label in known]
+    return [str(label) for label in labels]

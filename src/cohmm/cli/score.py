@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from pathlib import Path
+from typing import Any, Literal
 
 from cohmm.cli import options
-from cohmm.cli.model_files import batches_for, finite, json_line
-from cohmm.cli.program import say
-from cohmm.cli.session import reading, working, writing
-
-if TYPE_CHECKING:
-    from cohmm.data.read_sequences import Layout
-    from cohmm.data.sequences import Sequences
-    from cohmm.kernels.types import Floats
+from cohmm.cli.app import print_result, say
+from cohmm.cli.files import batches_for, writing
+from cohmm.cli.progress import reading, working
 
 
-@options.with_layout
+@options.with_options
 def score(
-    model: options.Model,
-    inputs: options.Inputs,
-    each: Annotated[
-        bool,
-        typer.Option("--each", help="Print the log-likelihood of each sequence."),
-    ] = False,
-    unseen: options.UnseenOption = options.Unseen.error,
+    model: Path,
+    inputs: list[str],
+    each: bool = False,
+    json: bool = False,
     *,
-    layout: Layout,
-    threads: options.ThreadsOption = None,
-    json: options.JsonOption = False,
+    layout: Any,
+    unseen: Literal["error", "missing"] = "error",
+    threads: int | None = None,
 ) -> None:
     """Print the log-likelihood and the perplexity of data under a model.
 
@@ -45,81 +36,45 @@ def score(
 
         cohmm score weather.cohmm days.txt --each | sort -g | head
     """
-    tally = Tally()
+    sequences = observed = impossible = 0
+    total, first, values = 0.0, "", []
     with working(threads), reading(inputs, "scoring") as watch, writing(None) as write:
         from cohmm.model.hmm import HMM
 
         hmm = HMM.load(model)
         for batch in batches_for(hmm, inputs, layout, unseen, watch):
-            values = hmm.log_likelihoods(batch)
-            tally.add(batch, values)
+            log_likelihoods = hmm.log_likelihoods(batch)
+            sequences += len(batch)
+            observed += int((batch.symbols >= 0).sum())
+            total += float(log_likelihoods.sum())
+            zero = log_likelihoods == -math.inf
+            if zero.any() and not impossible:
+                first = batch.place_of(int(batch.offsets[zero.argmax()]))
+            impossible += int(zero.sum())
             if each and json:
-                tally.each += values.tolist()
+                values += log_likelihoods.tolist()
             elif each:
-                write("".join(f"{value}\n" for value in values.tolist()))
-    if tally.impossible:
+                write("".join(f"{value}\n" for value in log_likelihoods.tolist()))
+    if impossible:
         say(
-            f"{tally.impossible:,} of {tally.sequences:,} sequences have probability zero, the "
-            f"first begins at {tally.first_impossible}"
+            f"{impossible:,} of {sequences:,} sequences have probability zero, the first begins at "
+            f"{first}"
         )
-    if json:
-        found = tally.summary()
-        if each:
-            found["each"] = [finite(value) for value in tally.each]
-        typer.echo(json_line(found))
-    elif not each:
-        typer.echo(tally.in_words())
-
-
-class Tally:
-    """Sums over all batches."""
-
-    def __init__(self) -> None:
-        self.sequences = 0
-        self.observed = 0
-        self.log_likelihood = 0.0
-        self.impossible = 0
-        self.first_impossible = ""
-        self.each: list[float] = []
-
-    def add(self, batch: Sequences, values: Floats) -> None:
-        """One more batch, and the log-likelihoods of its sequences."""
-        self.sequences += len(batch)
-        self.observed += int((batch.symbols >= 0).sum())
-        self.log_likelihood += float(values.sum())
-        impossible = values == -math.inf
-        if impossible.any() and not self.impossible:
-            first = int(batch.offsets[impossible.argmax()])
-            self.first_impossible = batch.place_of(first)
-        self.impossible += int(impossible.sum())
-
-    @property
-    def per_symbol(self) -> float:
-        """Average log-likelihood of an observed symbol."""
-        return self.log_likelihood / max(self.observed, 1)
-
-    @property
-    def perplexity(self) -> float:
-        """Among how many equally likely symbols the model is, as it were, left to choose."""
-        return math.exp(-self.per_symbol) if self.per_symbol > -700 else math.inf
-
-    def summary(self) -> dict[str, Any]:
-        """For machines."""
-        return {
-            "sequences": self.sequences,
-            "observed": self.observed,
-            "log_likelihood": finite(self.log_likelihood),
-            "per_symbol": finite(self.per_symbol),
-            "perplexity": finite(self.perplexity),
-            "impossible": self.impossible,
-        }
-
-    def in_words(self) -> str:
-        """For people."""
-        return (
-            f"sequences       {self.sequences:,}\n"
-            f"observations    {self.observed:,}\n"
-            f"log-likelihood  {self.log_likelihood:.6f}\n"
-            f"per symbol      {self.per_symbol:.6f}\n"
-            f"perplexity      {self.perplexity:.6f}"
-        )
+    per_symbol = total / max(observed, 1)
+    perplexity = math.exp(-per_symbol) if per_symbol > -700 else math.inf
+    summary = {
+        "sequences": sequences,
+        "observed": observed,
+        "log_likelihood": total,
+        "per_symbol": per_symbol,
+        "perplexity": perplexity,
+        "impossible": impossible,
+    }
+    lines = [
+        f"sequences       {sequences:,}",
+        f"observations    {observed:,}",
+        f"log-likelihood  {total:.6f}",
+        f"per symbol      {per_symbol:.6f}",
+        f"perplexity      {perplexity:.6f}",
+    ]
+    print_result(json, summary | ({"each": values} if each else {}), [] if each else lines)

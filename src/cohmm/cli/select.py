@@ -3,53 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Any
 
 from cohmm.cli import options
-from cohmm.cli.count import numbers
-from cohmm.cli.fit import Files, is_counts
-from cohmm.cli.model_files import json_line
-from cohmm.cli.program import say
-from cohmm.cli.session import check_output, files_of, notices, read_once, working
-from cohmm.cli.text_input import Words, corpus, text_files_of
-
-if TYPE_CHECKING:
-    from cohmm.data.read_sequences import Layout
-    from cohmm.diagnose.selection import Selection
+from cohmm.cli.app import plural, print_result, say
+from cohmm.cli.files import check_output, documents_of, files_of, is_ours, sequences_of
+from cohmm.cli.progress import notices, working
 
 
-@options.with_layout
+@options.with_options
 def select(
-    inputs: options.Inputs,
-    states: Annotated[
-        str | None,
-        typer.Option(
-            "--states",
-            "-k",
-            help="Candidates, such as 2,4,8 or 2-8. Default: as many as the pairs show, and up.",
-            show_default=False,
-        ),
-    ] = None,
-    topics: Annotated[
-        bool, typer.Option("--topics", help="INPUT is text: choose the number of topics.")
-    ] = False,
-    lags: Annotated[str, typer.Option(help="Distances at which pairs are counted.")] = "1",
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", help="Draw a picture of it to this file.", show_default=False),
-    ] = None,
-    seed: options.SeedOption = 0,
-    integers: Annotated[
-        bool, typer.Option("--integers", help="Symbols are whole numbers from 0, not labels.")
-    ] = False,
+    inputs: list[str],
+    n_components: str | None = None,
+    topics: bool = False,
+    lags: str = "1",
+    plot: Path | None = None,
+    random_state: int | None = 0,
+    json: bool = False,
     *,
-    layout: Layout,
-    stop_words: options.StopWordsOption = "none",
-    min_df: options.MinDfOption = "1",
-    threads: options.ThreadsOption = None,
-    json: options.JsonOption = False,
+    layout: Any,
+    integers: bool = False,
+    stop_words: str = "none",
+    min_df: str = "1",
+    threads: int | None = None,
 ) -> None:
     """Compare numbers of states on held-out data, and recommend one.
 
@@ -65,100 +41,44 @@ def select(
 
         cohmm select news.txt --topics -k 10,20,40 --stop-words english --min-df 5 --plot k.png
     """
-    check_output(plot, inputs=text_files_of(inputs) if topics else files_of(inputs))
-    _check_together(topics, lags, integers, stop_words, min_df)
-    wanted = None if states is None else _range(states)
-    if any(map(is_counts, inputs)):
-        raise ValueError("select holds data out: give the data itself, not counts or a model")
-    with working(threads), notices():
-        found = (
-            _of_topics(inputs, layout, wanted, stop_words, min_df, seed or 0)
-            if topics
-            else _of_states(inputs, layout, wanted, numbers(lags), integers, seed or 0)
-        )
-        if plot is not None:
-            _draw(found, plot)
-    typer.echo(json_line(found.to_dict()) if json else str(found))
-
-
-def _check_together(topics: bool, lags: str, integers: bool, stop_words: str, min_df: str) -> None:
-    """Refuse options that the other kind of model has."""
+    check_output(plot, inputs=files_of(inputs, texts=topics))
     others = (
         {"--lags": lags != "1", "--integers": integers}
         if topics
         else {"--stop-words": stop_words != "none", "--min-df": min_df != "1"}
     )
-    for name, given in others.items():
-        if given:
+    for name, is_set in others.items():
+        if is_set:
             remedy = "leave it out" if topics else "add --topics, or leave it out"
             raise ValueError(f"{name} is not for {'topics' if topics else 'states'}: {remedy}")
+    candidates = None
+    if n_components is not None:
+        candidates = options.whole_numbers("--n-components", n_components, "2,4,8 or 2-8")
+    if any(map(is_ours, inputs)):
+        raise ValueError("select holds data out: give the data itself, not counts or a model")
+    shared: dict[str, Any] = {
+        "n_components": candidates,
+        "random_state": random_state or 0,
+        "callback": lambda k: say(f"learning {plural(k, 'topic' if topics else 'state')} ..."),
+    }
+    with working(threads), notices():
+        if topics:
+            from cohmm.diagnose.selection import select_topics
 
+            words = {
+                "stop_words": options.stop_words_of(stop_words),
+                "min_df": options.frequency("--min-df", min_df),
+            }
+            documents = documents_of(inputs, layout["column"], **words)
+            selection = select_topics(documents, **shared)
+        else:
+            from cohmm.diagnose.selection import select as select_states
 
-def _of_states(
-    inputs: list[str],
-    layout: Layout,
-    wanted: list[int] | None,
-    lags: tuple[int, ...],
-    integers: bool,
-    seed: int,
-) -> Selection:
-    from cohmm.diagnose.selection import select as selected
+            data = sequences_of(inputs, **layout, integers=integers)
+            distances = options.whole_numbers("--lags", lags, "1,2,3")
+            selection = select_states(data, lags=distances, **shared)
+        if plot is not None:
+            from cohmm.plots.selection import plot_selection
 
-    if once := read_once(inputs):
-        raise ValueError(f"select reads the data twice: give files, not {once}")
-    files = Files(inputs, layout, integers, readable=True)
-    data = files.sequences(files.count((1,)))
-    assert data is not None
-    return selected(
-        data,
-        n_components=wanted,
-        lags=lags,
-        random_state=seed,
-        callback=lambda k: say(f"learning {k} state{'' if k == 1 else 's'} ..."),
-    )
-
-
-def _of_topics(
-    inputs: list[str],
-    layout: Layout,
-    wanted: list[int] | None,
-    stop_words: str,
-    min_df: str,
-    seed: int,
-) -> Selection:
-    from cohmm.diagnose.selection import select_topics
-
-    words = Words.of(stop_words, min_df, "1.0", None, options.TOKEN_PATTERN)
-    documents = corpus(inputs, words, layout.column, "utf-8")
-    return select_topics(
-        documents,
-        wanted,
-        random_state=seed,
-        callback=lambda k: say(f"learning {k} topic{'' if k == 1 else 's'} ..."),
-    )
-
-
-def _range(text: str) -> list[int]:
-    """Candidates as they are written: 2,4,8 or 2-8.
-
-    >>> _range("2-4,8")
-    [2, 3, 4, 8]
-    """
-    found: list[int] = []
-    for part in text.split(","):
-        ends = [end.strip() for end in part.split("-")]
-        if len(ends) > 2 or not all(map(options.WHOLE.fullmatch, ends)):
-            raise ValueError(
-                f"--states must be whole numbers from 1, such as 2,4,8 or 2-8, not {text!r}"
-            )
-        found += range(int(ends[0]), int(ends[-1]) + 1)
-    if not found:
-        raise ValueError(f"--states has no number: {text!r}")
-    return sorted(set(found))
-
-
-def _draw(found: Selection, path: Path) -> None:
-    from cohmm.plots.selection import plot_selection
-
-    figure = plot_selection(found).figure
-    figure.savefig(path)  # type: ignore[union-attr]
+            plot_selection(selection).figure.savefig(plot)  # type: ignore[union-attr]
+    print_result(json, selection.to_dict(), [str(selection)])

@@ -289,7 +289,7 @@ class Sequences(Value):
         return list(self)
 
     def checked_weights(self, weights: Any, all_zero: bool = False) -> Floats | None:
-        """One weight per sequence, (S,), none below zero, or None; ``all_zero``: all may be zero."""
+        """One weight per sequence, (S,), or None; all of them may be zero if ``all_zero``."""
         if weights is None:
             return None
         array, items = as_floats("weights", weights), self.UNITS[0]

@@ -122,11 +122,8 @@ class Scored(NamedTuple):
 
     scores: Floats
     """Log-likelihoods of the groups that were held out, (G,)."""
-    stability: float
-    """Total variation between fits of halves of the data, or of other seeds."""
-    bic: float = float("nan")
-    n_parameters: int = 0
-    npmi: float = float("nan")
+    measured: dict[str, Any]
+    """Other fields of its `Candidate`."""
 
 
 class CrossValidation:
@@ -162,7 +159,8 @@ class CrossValidation:
                     n_parameters = count_parameters(model, len(train.symbols))
                     penalty = n_parameters * np.log(len(train.symbols))
                     bic = float(penalty - 2 * model.log_likelihood(train))
-            return Scored(scores[self._held_out], self._stability(k), bic, n_parameters)
+            measured = {"bic": bic, "n_parameters": n_parameters, "stability": self._stability(k)}
+            return Scored(scores[self._held_out], measured)
 
     def _learned(self, train: Sequences, k: int) -> PairwiseFit:
         """A few long sequences begin at their pairs, and no random start is tried beside them.

@@ -257,8 +257,7 @@ class FitSummary:
             lengths = np.full(int(max(min(n, MAX_LENGTHS), 1)), int(total / max(n, 1.0)), np.int64)
             terms = _terms(fit, data, volume, summed)
             return cls(model, held, None, None, lengths, (n, total), terms)
-        parameters = model.n_components * (model.n_components + model.n_symbols)
-        before = n_before(parameters)
+        budget = block_budget(model.n_components * (model.n_components + model.n_symbols))
         states = None
         if known is not None and known.states is not None and isinstance(data, Sequences):
             states = Labels.of(data, known.states, model.n_components).known
@@ -267,7 +266,7 @@ class FitSummary:
         return cls(
             model,
             held,
-            Blocks.of(data, n_blocks(parameters, before), before, weights=weights, states=states),
+            Blocks.of(data, *budget, weights=weights, states=states),
             Blocks.starts(data, weights=weights, states=states),
             lengths[:: -(-len(lengths) // MAX_LENGTHS)],
             (float(each.sum()), float(each @ lengths)),
@@ -316,26 +315,18 @@ def _held(model: HMM, known: Known | None) -> Tables:
     if known is not None:
         starts = (known.startprob, known.transmat, known.emissionprob)
         for letter, mask, start in zip(ALL, masks, starts, strict=True):
-            mask[...] = letter not in known.learned or (
-                start is not None and np.asarray(start) == 0
-            )
+            zeros = start is not None and np.asarray(start) == 0
+            mask[...] = letter not in known.learned or zeros
     return Tables(*masks)
 
 
-def n_blocks(n_parameters: int, before: int) -> int:
-    """How many blocks are kept of a model with so many parameters, at most."""
+def block_budget(n_parameters: int) -> tuple[int, int]:
+    """The most blocks that are kept of a model of so many parameters, and symbols before each."""
+    before = BEFORE if n_parameters <= LARGE_MODEL else BEFORE_LARGE
     enough = max(MIN_BLOCKS, BLOCKS_PER_PARAMETER * n_parameters)
-    return int(min(enough, MAX_SYMBOLS // (before + BLOCK)))
-
-
-def n_before(n_parameters: int) -> int:
-    """How many symbols each block is conditioned on."""
-    return BEFORE if n_parameters <= LARGE_MODEL else BEFORE_LARGE
+    return min(enough, MAX_SYMBOLS // (before + BLOCK)), before
 
 
 def _compact(numbers: Ints, bound: int) -> Ints:
     """In the smallest type of integers that holds them."""
-    for kind in (np.int8, np.int16):
-        if bound <= np.iinfo(kind).max:
-            return numbers.astype(kind)
-    return numbers.astype(np.int32)
+    return numbers.astype(np.min_scalar_type(-max(bound, 1)))

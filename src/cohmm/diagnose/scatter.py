@@ -31,9 +31,9 @@ from cohmm.model.sampling import generator
 Verdict = Literal["separable", "scattered", "not refuted", "refuted"]
 
 TRIES = 60
-STEPS = 50  # linear programs from one start, at most
-MOST_CORNERS = 60_000  # sets of K - 1 rows that are looked at, to decide
-AT_A_TIME = 5_000
+MAX_STEPS = 50  # linear programs from one start, at most
+MAX_CORNERS = 60_000  # sets of K - 1 rows that are looked at, to decide
+BATCH = 5_000
 LONGER = 1e-6  # by so much |x|^2 must exceed 1, to be told from rounding
 FEASIBLE = 1e-7  # to which HiGHS holds constraints
 EXACT = 1e-9
@@ -99,11 +99,9 @@ class Scatter:
         k = self.n_components
         few = np.flatnonzero(self.ranks < k - 1)
         if self.verdict in ("separable", "scattered"):
-            why = (
-                "separable, every state has a symbol of its own"
-                if self.verdict == "separable"
-                else "sufficiently scattered, by all corners of the dual cone"
-            )
+            why = "sufficiently scattered, by all corners of the dual cone"
+            if self.verdict == "separable":
+                why = "separable, every state has a symbol of its own"
             return why if self.thresholds is None else f"not refuted: with zeros as found, {why}"
         if self.verdict == "not refuted":
             return f"not refuted in {self.tries} tries of linear programs"
@@ -112,13 +110,9 @@ class Scatter:
         text += f" of squared length {self.length:.4g}, above 1"
         text += f", that mixes states {' and '.join(map(str, self.states))}"
         if len(few):
-            text += f"; too few zeros in {_listed(few)}"
+            shown = ", ".join(map(str, few[:5])) + (" ..." if len(few) > 5 else "")
+            text += f"; too few zeros in state{'' if len(few) == 1 else 's'} {shown}"
         return text
-
-
-def _listed(states: Ints) -> str:
-    shown = ", ".join(map(str, states[:5])) + (" ..." if len(states) > 5 else "")
-    return f"state {shown}" if len(states) == 1 else f"states {shown}"
 
 
 def log10_volume_ratio(k: int) -> float:
@@ -164,29 +158,28 @@ too few zeros in state 2
     check_whole(tries=tries)
     m = _emissions(emissionprob).T
     if thresholds is not None:
+        largest = m.argmax(axis=0)
         m = np.where(m < np.asarray(thresholds).T, 0.0, m)
         lost = np.flatnonzero(~m.any(axis=0))
-        if len(lost):  # a state all of which is noise keeps its largest
-            m[np.asarray(emissionprob)[lost].argmax(axis=1), lost] = 1.0
+        m[largest[lost], lost] = 1.0  # a state all of which is noise keeps its largest
         m = m / m.sum(axis=0)
-    m = m[m.any(axis=1)]
+    symbols = np.flatnonzero(m.any(axis=1))
+    m = m[symbols]
     k = m.shape[1]
     zeros = (m == 0).sum(axis=0)
     ranks = np.array([_rank(m[m[:, j] == 0], k) for j in range(k)])
-    symbols = _kept_symbols(emissionprob, thresholds)
     alone = (m > 0).sum(axis=1) == 1
     anchors = tuple(symbols[alone & (m[:, j] > 0)] for j in range(k))
     facts = (zeros, ranks, anchors, None if thresholds is None else np.asarray(thresholds))
     if all(len(own) for own in anchors):
         return Scatter("separable", None, 1.0, 0, *facts)
-    if comb(len(m), k - 1) <= MOST_CORNERS and _rank(m, k) == k:
+    verdict: Verdict = "not refuted"
+    if comb(len(m), k - 1) <= MAX_CORNERS and _rank(m, k) == k:
+        verdict, used = "scattered", 0
         direction, length = _longest_corner(m)
-        if direction is None:
-            return Scatter("scattered", None, length, 0, *facts)
-        return Scatter("refuted", direction, length, 0, *facts)
-    direction, length, used = _search(m, tries, generator(random_state))
-    verdict: Verdict = "not refuted" if direction is None else "refuted"
-    return Scatter(verdict, direction, length, used, *facts)
+    else:
+        direction, length, used = _search(m, tries, generator(random_state))
+    return Scatter(verdict if direction is None else "refuted", direction, length, used, *facts)
 
 
 def _emissions(given: Any) -> Floats:
@@ -200,15 +193,6 @@ def _emissions(given: Any) -> Floats:
         row = int(np.abs(sums - 1).argmax())
         raise ValueError(f"the emissions of state {row} sum to {sums[row]:g}, not to one")
     return values
-
-
-def _kept_symbols(emissionprob: Any, thresholds: Any) -> Ints:
-    values = np.asarray(emissionprob, np.float64)
-    kept = values > 0 if thresholds is None else values >= np.asarray(thresholds)
-    lost = np.flatnonzero(~kept.any(axis=1))
-    kept = kept & (values > 0)
-    kept[lost, values[lost].argmax(axis=1)] = True
-    return np.flatnonzero(kept.any(axis=0))
 
 
 def _rank(rows: Floats, k: int) -> int:
@@ -230,7 +214,7 @@ def _longest_corner(m: Floats) -> tuple[Floats | None, float]:
     right[-1] = 1.0
     longest, length = None, 1.0
     subsets = combinations(range(n), k - 1)
-    while chosen := list(islice(subsets, AT_A_TIME)):
+    while chosen := list(islice(subsets, BATCH)):
         systems = np.ones((len(chosen), k, k))
         systems[:, :-1] = rows[np.array(chosen, int).reshape(len(chosen), k - 1)]
         systems = systems[np.abs(np.linalg.det(systems)) > EXACT**1.5]
@@ -282,7 +266,7 @@ def _search(m: Floats, tries: int, rng: np.random.Generator) -> tuple[Floats | N
 
 def _climbed(program: Program, direction: Floats) -> Floats:
     x = program.maximise(direction / np.abs(direction).max())
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         farther = program.maximise(x / np.abs(x).max())
         if farther @ farther <= x @ x + EXACT:
             break

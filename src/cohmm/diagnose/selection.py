@@ -53,11 +53,11 @@ class Candidate(NamedTuple):
     """How far that is behind the best candidate, nats per symbol; 0 for the best."""
     standard_error: float
     """Of ``behind``."""
-    bic: float
+    bic: float = float("nan")
     """Less is better; NaN for topics."""
-    n_parameters: int
+    n_parameters: int = 0
     """That are not zero; 0 for topics."""
-    stability: float
+    stability: float = float("nan")
     """Total variation between halves of the data, or between seeds; NaN where not asked for."""
     npmi: float = float("nan")
     """Coherence of topics."""
@@ -109,19 +109,14 @@ class Selection:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and texts, for JSON; NaN is None."""
-        return {
-            "recommended": self.recommended,
-            "reason": self.reason,
-            "detectable": self.detectable,
-            "kind": self.kind,
-            "groups": self.n_groups,
-            "blocks": self.blocks,
-            "candidates": [
-                {name: _finite(value) for name, value in one._asdict().items()}
-                for one in self.candidates
-            ],
-        }
+        """Plain numbers and texts, for JSON; what is not finite is None."""
+        names = ("recommended", "reason", "detectable", "kind", "blocks")
+        candidates = [
+            {name: value if np.isfinite(value) else None for name, value in one._asdict().items()}
+            for one in self.candidates
+        ]
+        plain = {name: getattr(self, name) for name in names}
+        return plain | {"groups": self.n_groups, "candidates": candidates}
 
     def __str__(self) -> str:
         topics = self.kind == "topic"
@@ -136,10 +131,6 @@ class Selection:
                 f"{right}  {one.stability:9.3f} {mark}".rstrip()
             )
         return "\n".join([*lines, f"recommended: {self.recommended}, {self.reason}"])
-
-
-def _finite(value: float) -> float | None:
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def select(
@@ -194,8 +185,7 @@ def select(
     judge = CrossValidation(parts, folds, lags, stability, random_state, options)
     evidence = PairEvidence.of(pair_counts(data, lags))
     detectable = best = evidence.spectrum().n_detectable
-    most = min(detectable + MAX_MORE, len(evidence.seen))
-    numbers = range(detectable, most + 1)
+    numbers = range(detectable, min(detectable + MAX_MORE, len(evidence.seen)) + 1)
     scored: dict[int, Scored] = {}
     for k in numbers if n_components is None else candidates_of(n_components):
         if callback is not None:
@@ -262,10 +252,9 @@ def select_topics(
                 htmm(train, k, random_state=random_state + seed, **options) for seed in range(seeds)
             ]
             words = fits[0].predict(test)
-            before = np.append(0.0, np.cumsum(words))
+            scores = np.diff(np.append(0.0, np.cumsum(words))[test.offsets])
             npmi = Judged(fits[0], train, test, "sticky").coherence("npmi", TOP)
-            scores = np.diff(before[test.offsets])
-            scored[k] = Scored(scores, variation_between(fits), npmi=npmi)
+            scored[k] = Scored(scores, {"stability": variation_between(fits), "npmi": npmi})
     return _selection(scored, test.lengths, detectable, "topic", len(test))
 
 
@@ -289,18 +278,10 @@ def _selection(
     blocks: bool = False,
 ) -> Selection:
     best = max(scored, key=lambda k: (scored[k].scores.sum(), -k))
-    candidates = [
-        Candidate(
-            k,
-            float(one.scores.sum() / sizes.sum()),
-            *difference(scored[best].scores, one.scores, sizes),
-            one.bic,
-            one.n_parameters,
-            one.stability,
-            one.npmi,
-        )
-        for k, one in sorted(scored.items())
-    ]
+    candidates = []
+    for k, (scores, measured) in sorted(scored.items()):
+        behind = difference(scored[best].scores, scores, sizes)
+        candidates.append(Candidate(k, float(scores.sum() / sizes.sum()), *behind, **measured))
     recommended, reason = recommend(candidates, kind, detectable)
     return Selection(tuple(candidates), recommended, reason, detectable, kind, n_groups, blocks)
 

@@ -15,26 +15,17 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from cohmm._validation import shown
+from cohmm.diagnose import scores
 from cohmm.diagnose.fit_summary import (
     BLOCK,
     NOTHING,
     Blocks,
     FitSummary,
     PairTerms,
-    n_before,
-    n_blocks,
+    block_budget,
 )
 from cohmm.diagnose.intervals import Estimates, Interval, Tables, check_level, sandwich
-from cohmm.diagnose.scores import (
-    TRIPLE_WINDOWS,
-    block_information,
-    entries,
-    pair_information,
-    scale_of,
-    start_information,
-    triple_information,
-    volume_slope,
-)
+from cohmm.diagnose.scores import entries, scale_of
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
@@ -157,9 +148,8 @@ def sequence_errors(
     size = int((~fixed).sum())
     data = blocks
     if blocks.effective < MIN_BLOCKS * size and blocks.states is None:
-        before = n_before(size)
-        total = float(blocks.weights.sum())
-        data = Blocks.simulated(model, n_blocks(size, before), total, before)
+        n, before = block_budget(size)
+        data = Blocks.simulated(model, n, float(blocks.weights.sum()), before)
         notes.append(
             f"the data has {blocks.effective:,.0f} blocks of {BLOCK} symbols for {size:,} "
             "probabilities: too few to judge by, so the information is what the model expects"
@@ -169,7 +159,7 @@ def sequence_errors(
             f"one sequence: its blocks of {BLOCK} symbols, each given the {data.before} before it, "
             "take the place of sequences; how sequences begin is not determined"
         )
-    seen, rows = block_information(model, data), _row_numbers(model)
+    seen, rows = scores.block_information(model, data), _row_numbers(model)
     pinned = seen.expected < MIN_COUNT
     n_free = int((~pinned & ~fixed).sum()) - len(np.unique(rows[~pinned & ~fixed]))
     rest = sandwich(
@@ -203,9 +193,9 @@ def triple_errors(
     fixed, k = _held(model, held), model.n_components
     symbols = blocks.symbols
     whole = (symbols != NOTHING).all(axis=1)
-    if whole.sum() >= TRIPLE_WINDOWS / 2:
+    if whole.sum() >= scores.TRIPLE_WINDOWS / 2:
         symbols = symbols[whole]
-    seen = triple_information(model, symbols.astype(np.int64))
+    seen = scores.triple_information(model, symbols.astype(np.int64))
     rest = sandwich(
         np.append(entries(model), prevalence_of(model)),
         np.append(_row_numbers(model), np.full(k, 2 * k)),
@@ -257,11 +247,11 @@ def pair_errors(
         )
     elif set(weights) != {1}:
         notes.append("several lags: how far pairs that overlap vary together is simulated")
-    seen = pair_information(model, {1: 1.0} if terms.summed else weights, laws)
+    seen = scores.pair_information(model, {1: 1.0} if terms.summed else weights, laws)
     pinned = (p * n_pairs * seen.matrix.diagonal() < PINNED**2) & (p < MAX_ZERO)
     pull = np.zeros(len(p))
     if terms.penalty > 0:
-        pull[: k * k] = terms.penalty * n_pairs * volume_slope(model, terms.volume)
+        pull[: k * k] = terms.penalty * n_pairs * scores.volume_slope(model, terms.volume)
     else:
         # Zeros were preferred: by as much as the likelihood would still gain, estimates are off,
         # and an entry that it would let grow is no zero to build on.
@@ -302,7 +292,7 @@ def _first_blocks(model: HMM, starts: Blocks | None, held: Tables | None) -> Est
     n = 0.0 if starts is None else float(starts.weights.sum())
     if starts is None or n < MIN_SEQUENCES:
         return None
-    return _start_errors(model, start_information(model, starts), n, held)
+    return _start_errors(model, scores.start_information(model, starts), n, held)
 
 
 def _start_errors(model: HMM, information: Floats, n: float, held: Tables | None) -> Estimates:

@@ -17,6 +17,7 @@ own words: what that changes of the transitions is their bias.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -107,16 +108,11 @@ class TopicErrors:
 
     def top_words(self, n: int = 10, level: float = 0.9) -> list[list[WordInterval]]:
         """The ``n`` most probable words of every topic, with intervals."""
-        low, high = self.interval(level)
-        words = self.fit.vocabulary
+        ends = self.interval(level)
+        tables = [self.fit.components, ends.low.components, ends.high.components]
         return [
             [
-                WordInterval(
-                    words[w],
-                    float(row[w]),
-                    float(low.components[k, w]),
-                    float(high.components[k, w]),
-                )
+                WordInterval(self.fit.vocabulary[w], *(float(table[k, w]) for table in tables))
                 for w in np.argsort(-row, kind="stable")[:n]
             ]
             for k, row in enumerate(self.fit.components)
@@ -152,15 +148,13 @@ def topic_errors(
     """
     check_whole(2, n_groups=n_groups)
     weighing = documents.checked_weights(weights)
-    counted = (
-        documents.lengths > 0 if weighing is None else (documents.lengths > 0) & (weighing > 0)
-    )
-    there = np.flatnonzero(counted)
+    counted = documents.lengths * (1.0 if weighing is None else weighing)
+    there = np.flatnonzero(counted > 0)
     n = min(n_groups, len(there))
     if n < 2:
-        how_many = "one" if n else "no"
+        number = "one" if n else "no"
         raise ValueError(
-            f"{how_many} document with words says nothing of how topics vary: give several"
+            f"{number} document with words says nothing of how topics vary: give several"
         )
     topics = sticky_chain(fit.components.T, fit.prior, fit.switch)
     groups = [
@@ -172,20 +166,14 @@ def topic_errors(
     all_words = np.asarray(np.sum(words, axis=0, dtype=np.float64))
     all_moves = np.sum(moves, axis=0)
     prior = PRIOR_MOVES * sticky_transitions(fit.prevalence, fit.switch)
-    spread = [_Spread() for _ in range(3)]
-    for own_words, own_moves in zip(words, moves, strict=True):
-        left = all_words - own_words
-        spread[0].add(_by_rows(left + SMOOTHING))
-        spread[1].add(_by_rows(all_moves - own_moves + prior))
-        spread[2].add(left.sum(axis=1) / left.sum())
-    components, transitions, prevalence = (one.jackknife() for one in spread)
-    bias = _by_rows(all_words + SMOOTHING) - fit.components
-    shift = all_words.sum(axis=1) / all_words.sum() - fit.prevalence
-    change = _by_rows(_unread_moves(documents, weighing, topics, groups) + prior) - fit.transitions
+    unread = _unread_moves(documents, weighing, topics, groups)
+    components = _jackknife(_by_rows(all_words - own + SMOOTHING) for own in words)
+    transitions = _jackknife(_by_rows(all_moves - own + prior) for own in moves)
+    prevalence = _jackknife(_shares(all_words - own) for own in words)
     return TopicErrors(
-        np.hypot(components, bias),
-        np.hypot(transitions, change),
-        np.hypot(prevalence, shift),
+        np.hypot(components, _by_rows(all_words + SMOOTHING) - fit.components),
+        np.hypot(transitions, _by_rows(unread + prior) - fit.transitions),
+        np.hypot(prevalence, _shares(all_words) - fit.prevalence),
         fit,
         n,
     )
@@ -210,27 +198,20 @@ def _unread_moves(
     return moves
 
 
-class _Spread:
-    """Sums of what is left as groups are left out."""
-
-    def __init__(self) -> None:
-        self.n, self.first, self.total, self.squares = 0, np.zeros(0), np.zeros(0), np.zeros(0)
-
-    def add(self, value: Floats) -> None:
-        if self.n == 0:  # differences to the first: squares of probabilities would cancel
-            self.first = value
-            self.total, self.squares = np.zeros_like(value), np.zeros_like(value)
-        change = value - self.first
-        self.n, self.total, self.squares = (
-            self.n + 1,
-            self.total + change,
-            self.squares + change**2,
-        )
-
-    def jackknife(self) -> Floats:
-        n = self.n
-        return np.sqrt(np.maximum((n - 1) / n * (self.squares - self.total**2 / n), 0.0))
+def _jackknife(values: Iterator[Floats]) -> Floats:
+    """The jackknife's standard error, from what is left as groups are left out."""
+    first = next(values)  # differences to it: squares of probabilities would cancel
+    n, total, squares = 1, np.zeros_like(first), np.zeros_like(first)
+    for value in values:
+        n, change = n + 1, value - first
+        total += change
+        squares += change**2
+    return np.asarray(np.sqrt(np.maximum((n - 1) / n * (squares - total**2 / n), 0.0)))
 
 
 def _by_rows(table: Floats) -> Floats:
     return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+def _shares(words: Floats) -> Floats:
+    return np.asarray(words.sum(axis=1) / words.sum())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -393,20 +393,8 @@ def as_law(what: str, law: Any) -> Floats:
     return array
 
 
-class Labelled(Protocol):
-    """Counts of some symbols, which have labels or are numbers."""
-
-    @property
-    def n_symbols(self) -> int:
-        """N."""
-
-    @property
-    def vocabulary(self) -> Vocabulary | None:
-        """Their labels, where they have some."""
-
-
-def united(a: Labelled, b: Labelled) -> tuple[Vocabulary | None, int]:
-    """The labels of a sum of counts, and the number of its symbols."""
+def united(a: Any, b: Any) -> tuple[Vocabulary | None, int]:
+    """The labels of a sum of counts, or None where symbols are numbers; and how many there are."""
     if (a.vocabulary is None) != (b.vocabulary is None):
         raise ValueError("counts of labels and counts of numbers do not add up")
     if a.vocabulary is None:

@@ -5,7 +5,7 @@ Memory does not grow with the length of the data, nor of a sequence; only groupe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,25 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm._validation import shown
 from cohmm.atomic_write import StorageError
 from cohmm.data.encoding import check_many
 from cohmm.data.memory import Budget, MemoryCapError
 from cohmm.data.read_sequences import BATCH, NOT_INTEGERS, checked_batch, coder_of
 from cohmm.data.readers.codes import Coder
-from cohmm.data.readers.scan import NoDataError, Notice, Piece, Pieces, read_pieces
+from cohmm.data.readers.scan import NoDataError, Notice, Piece, in_batches, read_pieces
 from cohmm.data.readers.source import Layout, Paths, Progress, Source, find_sources
 from cohmm.data.scratch import Folder, ScratchArray
 from cohmm.data.sequences import Sequences
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.cooccurrence import Cooccurrence
-from cohmm.evidence.counting import (
-    PairTotal,
-    Selection,
-    as_lags,
-    enlarged,
-    hint_at_long_symbols,
-)
+from cohmm.evidence.counting import PairTotal, as_lags, hint_at_long_symbols
 from cohmm.evidence.external_sum import (
     IN_MEMORY,
     UNLIMITED,
@@ -39,6 +32,7 @@ from cohmm.evidence.external_sum import (
     KeyCounts,
     merged_blocks,
 )
+from cohmm.evidence.prune import Pruning, Selection, enlarged, select
 from cohmm.evidence.windows import Triples, triple_counts
 from cohmm.kernels.threads import one_ahead
 from cohmm.kernels.types import Ints
@@ -81,11 +75,7 @@ class Options:
     notice: Notice = _quiet
 
     def __post_init__(self) -> None:
-        for name in ("min_count", "max_vocabulary"):
-            value = getattr(self, name)
-            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-            if value is not None and (not whole or value < 1):
-                raise ValueError(f"{name} must be a whole number from 1, not {shown(value)}")
+        _ = self.pruning
         checked_batch(self.batch_size)
         object.__setattr__(self, "lags", tuple(as_lags(self.lags)))
         _ = self.budget
@@ -96,10 +86,9 @@ class Options:
         return Budget.of(self.memory, self.folder)
 
     @property
-    def pruning(self) -> str:
-        """Which symbols are dropped, in words; nothing where all stay."""
-        limits = {"min_count": self.min_count, "max_vocabulary": self.max_vocabulary}
-        return " and ".join(f"{name}={n:,}" for name, n in limits.items() if n is not None)
+    def pruning(self) -> Pruning:
+        """Which symbols are dropped."""
+        return Pruning(self.min_count, self.max_vocabulary)
 
     def coder(self) -> Coder:
         """One that has met no symbol yet."""
@@ -233,7 +222,7 @@ def _count(
         n = coder.n_symbols if labelled else 0
         return how.budget.beside(n, labelled).batch(how.batch_size)
 
-    batches = _batches(pieces, size)
+    batches = in_batches(pieces, size)
     if all(source.n_bytes is not None for source in sources):  # a pipe might make it wait
         batches = one_ahead(batches)
     n = 1
@@ -246,23 +235,6 @@ def _count(
             tally.add(piece, n)
             how.budget.check(f"{n:,} {'labels' if labelled else 'symbols'} and their counts")
     tally.close(n)
-
-
-def _batches(pieces: Iterable[Piece], size: Callable[[], int]) -> Generator[Piece]:
-    """Pieces of about ``size()`` symbols, that no longer know where their sequences begin."""
-    held, nowhere = Pieces(), np.empty(0, np.int64)
-    for piece in pieces:
-        most, first = size(), 0
-        while first < len(piece.codes):
-            last = first + max(most - len(held), 1)
-            places = np.searchsorted(piece.starts, [first, last])
-            starts = piece.starts[slice(*places)] - first
-            held.add(Piece(piece.codes[first:last], starts, nowhere, nowhere))
-            if len(held) >= most:
-                yield held.take()
-            first = last
-    if len(held):
-        yield held.take()
 
 
 class Tally:
@@ -372,7 +344,9 @@ class Tally:
     ) -> Counted:
         """As `result`, where there may be none."""
         n = max(len(self.symbol_counts), 1 if vocabulary is None else len(vocabulary))
-        chosen = select(enlarged(self.symbol_counts, n), vocabulary, how, keep_order)
+        chosen = select(
+            enlarged(self.symbol_counts, n), vocabulary, how.pruning, how.notice, keep_order
+        )
         budget = how.budget.beside(n, vocabulary is not None)
         n_lags = len(self.pairs)
         by_lag, n_pairs = {}, {}
@@ -433,66 +407,3 @@ def sum_triples(
     counts = merged.counts.mapped() if isinstance(merged.counts, ScratchArray) else merged.counts
     fields = flat.mapped().reshape(-1, 3), counts, len(chosen.codes), chosen.vocabulary
     return Triples._trusted(*fields), merged.total
-
-
-# -- which symbols ----------------------------------------------------------------------------
-
-
-def select(
-    counts: Ints, vocabulary: Vocabulary | None, how: Options, keep_order: bool = False
-) -> Selection:
-    """Labels that were observed, sorted; or codes as they are, up to the largest that stays.
-
-    Codes in between that go are symbols that never occur.  With ``keep_order`` symbols stay that
-    were never observed, and labels in their order.
-    """
-    codes = np.arange(len(counts))
-    if vocabulary is not None:
-        by_label = sorted(codes.tolist(), key=lambda code: _by_label(vocabulary[code]))
-        codes = np.array(by_label, np.int64)
-    ordered = counts[codes]
-    observed = (ordered > 0) | keep_order
-    kept = observed & _frequent(ordered, how)
-    _check_left(kept, observed, ordered, how)
-    if keep_order and vocabulary is not None:
-        kept[codes] = kept.copy()
-        codes = np.arange(len(counts))
-    places = np.full(len(counts), -1, np.int32)
-    if vocabulary is None:
-        places[kept] = codes[kept]
-        return Selection(codes[: int(places.max()) + 1], places, None)
-    codes = codes[kept]
-    places[codes] = np.arange(len(codes), dtype=np.int32)
-    return Selection(codes, places, tuple(vocabulary[code] for code in codes.tolist()))
-
-
-def _by_label(label: object) -> tuple[bool, object]:
-    return isinstance(label, str), label
-
-
-def _frequent(counts: Ints, how: Options) -> Ints:
-    """Which symbols stay, a flag each; ``counts`` are in the order that decides ties."""
-    kept = counts >= (how.min_count or 0)
-    most = how.max_vocabulary
-    if most is not None and np.count_nonzero(kept) > most:
-        frequent = np.argsort(-np.where(kept, counts, 0), kind="stable")[:most]
-        kept = np.zeros(len(counts), bool)
-        kept[frequent] = True
-    return kept
-
-
-def _check_left(kept: Ints, observed: Ints, counts: Ints, how: Options) -> None:
-    """Refuse to drop all symbols, and say how many are dropped."""
-    gone = observed & ~kept
-    if observed.any() and not kept.any():
-        raise ValueError(
-            f"no symbol is left: {how.pruning} drops all {np.count_nonzero(observed):,}; the most "
-            f"frequent occurs {counts.max():,} times"
-        )
-    if gone.any():
-        n, many = int(np.count_nonzero(gone)), int(counts[gone].sum())
-        share = 100 * many / int(counts.sum())
-        how.notice(
-            f"{how.pruning} dropped {n:,} of {np.count_nonzero(observed):,} symbols, with {many:,} "
-            f"of {counts.sum():,} observations ({share:.2g} %), which count as missing"
-        )

@@ -17,7 +17,9 @@ from cohmm.data.read_sequences import FileSequences
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.cooccurrence import LARGEST_DENSE, Cooccurrence, check_total, checked_lag
-from cohmm.evidence.external_sum import UNLIMITED, ExternalSum, PackedRows, added_rows
+from cohmm.evidence.external_sum import UNLIMITED, ExternalSum
+from cohmm.evidence.packed_rows import PackedRows, added_rows
+from cohmm.evidence.prune import Selection, enlarged
 from cohmm.kernels import counts as kernels
 from cohmm.kernels.counts import LARGEST_BYTE, PackedEntries, pack_equal
 from cohmm.kernels.threads import n_threads, run, split
@@ -167,31 +169,6 @@ def _whole_counts(data: Sequences, lags: list[int]) -> dict[int, tuple[Any, Ints
     return counted
 
 
-class Selection(NamedTuple):
-    """Symbols that stay, in a new order."""
-
-    codes: Ints
-    """The old code of every new one."""
-    places: Ints
-    """The new code of every old one; -1 where it goes."""
-    vocabulary: Vocabulary | None
-
-    @classmethod
-    def all(cls, n: int, vocabulary: Vocabulary | None) -> Selection:
-        """All ``n`` symbols, in the order that they have."""
-        return cls(np.arange(n), np.arange(n, dtype=np.int32), vocabulary)
-
-    @property
-    def stays(self) -> bool:
-        """Whether every symbol keeps its code."""
-        return bool((self.places == np.arange(len(self.places))).all())
-
-    def of(self, counts: Ints) -> Ints:
-        """Numbers by old code, as numbers by new code; none of what goes."""
-        counts = enlarged(counts, len(self.places))
-        return np.where(self.places[self.codes] >= 0, counts[self.codes], 0)
-
-
 class PairTotal:
     """The sum of the pair counts of one lag, a block of sequences at a time, in bounded memory.
 
@@ -256,15 +233,6 @@ class PairTotal:
             self._table = np.zeros((size, size), np.int64)
         self._table = enlarged(self._table, size)
         self._table[:size, :size] += table
-
-
-def enlarged(table: Ints, size: int) -> Ints:
-    """A table, or a list, with room for so many symbols, as it is where that is there."""
-    if len(table) >= size:
-        return table
-    larger = np.zeros((size,) * table.ndim, table.dtype)
-    larger[tuple(slice(n) for n in table.shape)] = table
-    return larger
 
 
 def dense_counts(

@@ -36,8 +36,10 @@ from cohmm.evidence.count_files import (
     sum_triples,
     triple_keys,
 )
-from cohmm.evidence.counting import Selection, as_lags
-from cohmm.evidence.external_sum import ExternalSum, KeyCounts, PackedRows
+from cohmm.evidence.counting import as_lags
+from cohmm.evidence.external_sum import ExternalSum, KeyCounts
+from cohmm.evidence.packed_rows import PackedRows
+from cohmm.evidence.prune import Selection
 from cohmm.evidence.windows import Triples, check_size
 from cohmm.kernels.types import Ints
 
@@ -317,7 +319,7 @@ def _as_planned(sources: Sequence[Source], how: Options, folder: Path) -> list[A
     return files
 
 
-def _compare(folder: Path, options: Any, now: Any, files: Any, given: list[Any]) -> None:
+def _compare(folder: Path, options: Any, now: Any, files: Any, current: list[Any]) -> None:
     remedy = f"go on with what was counted then, or remove {folder}"
     if options != now:
         names = sorted({*options, *now}) if isinstance(options, dict) else []
@@ -326,10 +328,10 @@ def _compare(folder: Path, options: Any, now: Any, files: Any, given: list[Any])
         raise ValueError(
             f"{folder} was begun with {name}={shown(was)}, not {shown(is_now)}: {remedy}"
         )
-    if files == given:
+    if files == current:
         return
     known = {path: (size, time) for path, size, time in files}
-    for path, size, time in given:
+    for path, size, time in current:
         if path not in known:
             raise ValueError(f"{folder} was begun without the file {path}: {remedy}")
         if known.pop(path) != (size, time):

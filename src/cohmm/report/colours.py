@@ -1,67 +1,20 @@
 """Colours of topics that most eyes tell apart, on white and on black.
 
-A topic has a hue and a tone.  From these come four colours (OKLCH, Ottosson 2020): a
-background for words and a strong one for bars, for light and for dark pages.  Lightness lies in
-bands that keep enough contrast with the text on them and the page around them; tones use these
-bands, since eyes that confuse hues see lightness.  Each colour is the farthest from those before
-it, to the worst of four eyes: normal, protanope, deuteranope, tritanope (Machado et al. 2009).
+A topic has four colours: a background for words and a strong one for bars, for light and for dark
+pages.  Each is the farthest from those before it, to the worst of four eyes; how they are chosen is
+in ``tests/report/eyes.py``, and a test chooses them again.
 """
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from cohmm.kernels.types import Floats
 
-N_COLOURS = 12
-FIRST = (250.0, 0.5)  # a blue
 PAGE = {"light": "#ffffff", "dark": "#15181d"}
 INK = {"light": "#1b1f24", "dark": "#e8eaed"}
-# Of each use: the lightness of the darkest and the lightest tone, and the chroma.
-BANDS = {
-    ("light", "soft"): (0.83, 0.93, 0.07),
-    ("light", "strong"): (0.42, 0.64, 0.17),
-    ("dark", "soft"): (0.31, 0.43, 0.09),
-    ("dark", "strong"): (0.60, 0.86, 0.14),
-}
-EYES = np.array(
-    [
-        [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-        [
-            [0.152286, 1.052583, -0.204868],
-            [0.114503, 0.786281, 0.099216],
-            [-0.003882, -0.048116, 1.051998],
-        ],
-        [
-            [0.367322, 0.860646, -0.227968],
-            [0.280085, 0.672501, 0.047413],
-            [-0.011820, 0.042940, 0.968881],
-        ],
-        [
-            [1.255528, -0.076749, -0.178779],
-            [-0.078411, 0.930809, 0.147602],
-            [0.004733, 0.691367, 0.303900],
-        ],
-    ]
-)
-WEIGHTS = np.array([0.6, 1.0, 1.0, 1.0])  # most eyes are the first kind: ask for more there
-_LMS = np.array(
-    [
-        [0.4122214708, 0.5363325363, 0.0514459929],
-        [0.2119034982, 0.6806995451, 0.1073969566],
-        [0.0883024619, 0.2817188376, 0.6299787005],
-    ]
-)
-_LAB = np.array(
-    [
-        [0.2104542553, 0.7936177850, -0.0040720468],
-        [1.9779984951, -2.4285922050, 0.4505937099],
-        [0.0259040371, 0.7827717662, -0.8086757660],
-    ]
-)
 
 
 class Colour(NamedTuple):
@@ -73,24 +26,21 @@ class Colour(NamedTuple):
     dark_strong: str
 
 
-@cache
-def palette() -> tuple[Colour, ...]:
-    """The colours; topic k has number k modulo their number.
-
-    >>> palette()[0].light_strong
-    '#0b6ebc'
-    """
-    candidates = [(float(hue), tone) for hue in range(0, 360, 10) for tone in (0.0, 0.5, 1.0)]
-    chosen = [FIRST]
-    seen = np.array([_to_all_eyes(candidate) for candidate in candidates])
-    nearest = np.full(len(candidates), np.inf)
-    while len(chosen) < N_COLOURS:
-        apart = (WEIGHTS * np.linalg.norm(seen - _to_all_eyes(chosen[-1]), axis=-1)).min(axis=-1)
-        nearest = np.minimum(nearest, apart)
-        chosen.append(candidates[int(nearest.argmax())])
-    return tuple(
-        Colour(*(_hex(_linear(*_lch(candidate, use))) for use in BANDS)) for candidate in chosen
-    )
+# Topic k has number k modulo their number.
+PALETTE = (
+    Colour("#badbfe", "#0b6ebc", "#12426d", "#5dadfc"),
+    Colour("#ffe1d1", "#d8670f", "#763f1d", "#ffc2a0"),
+    Colour("#ecb5ce", "#8a085a", "#501937", "#bc598c"),
+    Colour("#baf8e1", "#09a480", "#015e49", "#5ceec3"),
+    Colour("#e0c394", "#664700", "#412c00", "#a67601"),
+    Colour("#c6c0f2", "#5031a1", "#31265a", "#806fcd"),
+    Colour("#e7e4ff", "#8d75eb", "#50467d", "#d0c9ff"),
+    Colour("#fec7ce", "#b83255", "#662835", "#f18093"),
+    Colour("#f3c7ee", "#9f3e99", "#592c56", "#d886d1"),
+    Colour("#e9d6a3", "#846802", "#4f3d01", "#caa324"),
+    Colour("#9ecef1", "#02537b", "#013450", "#0789c8"),
+    Colour("#ffdcf2", "#cd5cac", "#703a5f", "#feb7e6"),
+)
 
 
 def contrast(one: str, other: str) -> float:
@@ -99,7 +49,7 @@ def contrast(one: str, other: str) -> float:
     >>> contrast("#000000", "#ffffff")
     21.0
     """
-    a, b = sorted(float(_from_hex(c) @ [0.2126, 0.7152, 0.0722]) for c in (one, other))
+    a, b = sorted(float(linear_rgb(c) @ [0.2126, 0.7152, 0.0722]) for c in (one, other))
     return (b + 0.05) / (a + 0.05)
 
 
@@ -108,41 +58,7 @@ def text_on(colour: str) -> str:
     return max("#000000", "#ffffff", key=lambda text: contrast(text, colour))
 
 
-def seen_by_all(colour: str) -> Floats:
-    """A colour as four kinds of eyes see it, (4, 3), in OKLab."""
-    return np.array([_oklab(np.clip(eye @ _from_hex(colour), 0, 1)) for eye in EYES])
-
-
-def _to_all_eyes(candidate: tuple[float, float]) -> Floats:
-    return seen_by_all(_hex(_linear(*_lch(candidate, ("light", "strong")))))
-
-
-def _lch(candidate: tuple[float, float], use: tuple[str, str]) -> tuple[float, float, float]:
-    hue, tone = candidate
-    low, high, chroma = BANDS[use]
-    return low + tone * (high - low), chroma, hue
-
-
-def _linear(lightness: float, chroma: float, hue: float) -> Floats:
-    """Linear sRGB; colours that no screen has lose chroma until one has them."""
-    angle = np.deg2rad(hue)
-    while True:
-        lab = np.array([lightness, chroma * np.cos(angle), chroma * np.sin(angle)])
-        rgb = np.linalg.solve(_LMS, np.linalg.solve(_LAB, lab) ** 3)
-        if ((rgb >= -1e-4) & (rgb <= 1 + 1e-4)).all() or chroma < 1e-3:
-            return np.asarray(rgb.clip(0, 1))
-        chroma *= 0.97
-
-
-def _oklab(rgb: Floats) -> Floats:
-    return np.asarray(_LAB @ np.cbrt(_LMS @ rgb))
-
-
-def _hex(rgb: Floats) -> str:
-    curved = np.where(rgb <= 0.0031308, 12.92 * rgb, 1.055 * rgb ** (1 / 2.4) - 0.055)
-    return "#" + "".join(f"{value:02x}" for value in np.rint(255 * curved).astype(int))
-
-
-def _from_hex(text: str) -> Floats:
-    values = np.array([int(text[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+def linear_rgb(colour: str) -> Floats:
+    """A colour, #rrggbb, in linear sRGB, (3,)."""
+    values = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
     return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)

@@ -17,12 +17,12 @@ from cohmm.model.topic_model import MAX_LABEL  # what the page lets a reader wri
 Labels = Mapping[Any, str] | str | os.PathLike[str]
 
 
-def checked_labels(given: Labels | None, k: int, key: str) -> dict[int, str]:
+def checked_labels(labels: Labels | None, k: int, key: str) -> dict[int, str]:
     """The label of every topic that has one, by its number from 0 to ``k`` - 1.
 
     Parameters
     ----------
-    given : path, mapping from numbers to labels, or None
+    labels : path, mapping from numbers to labels, or None
         Blank labels are none.
     k : int
         How many topics there are.
@@ -32,11 +32,11 @@ def checked_labels(given: Labels | None, k: int, key: str) -> dict[int, str]:
     >>> checked_labels({1: "the  sea", 0: ""}, 2, "")
     {1: 'the sea'}
     """
-    if given is None:
+    if labels is None:
         return {}
-    where, content = "labels", given
-    if isinstance(given, (str, os.PathLike)):
-        where, content = os.fspath(given), _read(Path(given))
+    where, content = "labels", labels
+    if isinstance(labels, (str, os.PathLike)):
+        where, content = os.fspath(labels), _read(Path(labels))
     if not isinstance(content, Mapping):
         raise ValueError(f'{where}: labels are an object, such as {{"0": "weather"}}')
     if "labels" in content:
@@ -48,30 +48,29 @@ def checked_labels(given: Labels | None, k: int, key: str) -> dict[int, str]:
         content = content["labels"]
         if not isinstance(content, Mapping):
             raise ValueError(f'{where}: "labels" must be an object, such as {{"0": "weather"}}')
-    pairs = [(_number(where, number, k), label) for number, label in content.items()]
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError(f"{where}: a number has two labels")
-    texts = ((number, _text(where, number, label)) for number, label in sorted(pairs, key=_first))
-    return {number: text for number, text in texts if text}
-
-
-def _first(pair: tuple[int, Any]) -> int:
-    return pair[0]
+    checked: dict[int, str] = {}
+    for name, label in content.items():
+        number = _number(where, name, k)
+        if number in checked:
+            raise ValueError(f"{where}: a number has two labels")
+        checked[number] = _text(where, number, label)
+    return {number: text for number, text in sorted(checked.items()) if text}
 
 
 def _read(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes().decode("utf-8-sig"), object_pairs_hook=_once)
     except FileNotFoundError:
-        raise ValueError(f"there is no file {path}") from None
+        message = f"there is no file {path}"
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+        message = f"{path} cannot be read: {error.strerror}"
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not UTF-8 text (byte {error.start})") from None
+        message = f"{path}: not UTF-8 text (byte {error.start})"
     except (json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"{path}: not JSON ({error})") from None
+        message = f"{path}: not JSON ({error})"
     except KeyError as error:
-        raise ValueError(f"{path}: {error.args[0]!r} is there twice") from None
+        message = f"{path}: {error.args[0]!r} is there twice"
+    raise ValueError(message)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -84,12 +83,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _number(where: str, number: Any, k: int) -> int:
-    text = "" if isinstance(number, bool) else str(number)
-    if not (text.isascii() and text.isdigit() and str(int(text)) == text and int(text) < k):
+def _number(where: str, name: Any, k: int) -> int:
+    numbers = {str(number): number for number in range(k)}
+    if isinstance(name, bool) or str(name) not in numbers:
         which = "0" if k == 1 else f"from 0 to {k - 1}"
-        raise ValueError(f"{where}: there is no number {number!r} to label: they are {which}")
-    return int(text)
+        raise ValueError(f"{where}: there is no number {name!r} to label: they are {which}")
+    return numbers[str(name)]
 
 
 def _text(where: str, number: int, label: Any) -> str:

@@ -15,7 +15,7 @@ from cohmm.diagnose.diagnosis import Diagnosis
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import Progress
 from cohmm.model.seriation import first_threshold, seriated
-from cohmm.report.colours import N_COLOURS
+from cohmm.report.colours import PALETTE
 from cohmm.report.render import write
 from cohmm.report.schema import (
     Item,
@@ -92,7 +92,7 @@ def prepare_report(material: Material) -> Report:
         level=LEVEL,
         order=seriated(material.transitions, material.prevalence),
         threshold=_round(first_threshold(material.transitions)),
-        colours=N_COLOURS,
+        colours=len(PALETTE),
         n_texts=material.n_texts,
         cap=material.cap,
         flow=material.flow,

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from cohmm.atomic_write import check_path as check_path
 from cohmm.atomic_write import replacing
-from cohmm.report.colours import INK, PAGE, palette, text_on
+from cohmm.report.colours import INK, PAGE, PALETTE, text_on
 from cohmm.report.schema import Report
 
 SCRIPTS = ["core", "tables", "trust", "summary", "topics", "graph"]
@@ -44,7 +44,7 @@ def render_page(report: Report) -> str:
     """The page, as a string."""
     script = _script()
     style = _template("style.css").render(
-        colours=list(enumerate(palette())), page=PAGE, ink=INK, text_on=text_on
+        colours=list(enumerate(PALETTE)), page=PAGE, ink=INK, text_on=text_on
     )
     page: str = _template("page.html").render(
         report=report,

@@ -69,11 +69,9 @@ def merge_topics(fit: Model, groups: Iterable[Any]) -> Model:
     >>> merge_topics(model, [[0, 2]]).prevalence
     array([0.7, 0.3])
     """
-    parts = _groups(fit, groups)
-    place = np.full(fit.n_components, -1)  # of a topic's group, by the number of its first part
-    for group in parts:
+    place = np.arange(fit.n_components)  # of a topic's group, by the number of its first part
+    for group in _groups(fit, groups):
         place[group] = min(group)
-    place = np.where(place < 0, np.arange(fit.n_components), place)
     group_of = np.unique(place, return_inverse=True)[1]
     joined = np.zeros((int(group_of.max()) + 1, fit.n_components))
     joined[group_of, np.arange(fit.n_components)] = 1.0

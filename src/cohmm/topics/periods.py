@@ -106,10 +106,8 @@ def _parse_text(text: str) -> Dated | None:
             hour, minute, second = (int(part or 0) for part in clock)
             time = dt.datetime(int(year), month, int(day), hour, minute, second)
             return _dated(time, "day" if clock[0] is None else "hour")
-        time_of_day = len(text) > len("2000-01-01")
-        return _dated(
-            dt.datetime.fromisoformat(text).replace(tzinfo=None), "hour" if time_of_day else "day"
-        )
+        time = dt.datetime.fromisoformat(text).replace(tzinfo=None)
+        return _dated(time, "hour" if len(text) > len("2000-01-01") else "day")
     except ValueError:
         return None
 

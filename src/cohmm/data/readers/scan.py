@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -272,3 +272,20 @@ def _cut(piece: Piece, size: int) -> Iterator[Piece]:
             piece.rows[first:stop],
         )
         first = stop
+
+
+def in_batches(pieces: Iterable[Piece], size: Callable[[], int]) -> Generator[Piece]:
+    """Pieces of about ``size()`` symbols, that no longer know where their sequences begin."""
+    held, nowhere = Pieces(), np.empty(0, np.int64)
+    for piece in pieces:
+        most, first = size(), 0
+        while first < len(piece.codes):
+            last = first + max(most - len(held), 1)
+            places = np.searchsorted(piece.starts, [first, last])
+            starts = piece.starts[slice(*places)] - first
+            held.add(Piece(piece.codes[first:last], starts, nowhere, nowhere))
+            if len(held) >= most:
+                yield held.take()
+            first = last
+    if len(held):
+        yield held.take()

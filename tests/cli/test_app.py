@@ -15,8 +15,9 @@ from typer.testing import CliRunner
 
 import cohmm
 from cohmm import HMM, EvidenceWarning, count_pairs
-from cohmm.cli import app, program
-from cohmm.cli.session import notices
+from cohmm.cli import app
+from cohmm.cli.app import MAX_LINE, one_line, say
+from cohmm.cli.progress import notices
 from tests.cli.conftest import PROGRAM, TEXT, real
 
 SCORE = import_module("cohmm.cli.score")
@@ -93,7 +94,7 @@ def test_mistakes_of_ours_are_not_hidden(folder, monkeypatch):
 
 
 def test_say_is_one_line(capsys):
-    program.say("a\nb   c")
+    say("a\nb   c")
     assert capsys.readouterr().err == "cohmm: a b c\n"
 
 
@@ -101,8 +102,8 @@ def test_a_long_message_keeps_its_beginning_and_its_end(run):
     path = "no" * 5000
     run("score", "m.cohmm", path, fails=ANY)
     name = f"{'a' * 26_000}.txt: line 3 is not UTF-8 text"
-    line = program.one_line(f"cohmm: {name}")
-    assert len(line) == program.LONGEST == 300
+    line = one_line(f"cohmm: {name}")
+    assert len(line) == MAX_LINE == 300
     assert line.startswith("cohmm: aaa")
     assert " ... " in line
     assert line.endswith("a.txt: line 3 is not UTF-8 text")
@@ -120,7 +121,7 @@ def test_notices_are_few(capsys):
 @pytest.mark.parametrize("command", ["count", "fit", "topics", "compare"])
 @pytest.mark.parametrize("number", ["9" * 23, "9" * 5000, "²", "1-" + "9" * 12, "0", "-1", ""])
 def test_numbers_that_are_none_or_too_large(run, command, number):
-    option = {"compare": "--topics", "topics": "--lags"}.get(command, "--lags")
+    option = "--n-components" if command == "compare" else "--lags"
     output = ("--csv" if command == "compare" else "-o", "x")
     result = run(command, "d.txt", *output, option, number, fails=ANY)
     assert f"{option} " in result.stderr
