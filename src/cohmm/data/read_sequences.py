@@ -232,6 +232,17 @@ def _read(
         )
 
 
+def joined_on_disk(batches: Iterable[Sequences], most: int = IN_MEMORY // 4) -> Sequences:
+    """The sequences of all batches, as `Sequences.joined`; beyond ``most`` symbols in a file."""
+    codes, starts = ScratchArray(np.int32, 4 * most + 1), ScratchArray(np.int64, 8 * most)
+    for batch in batches:
+        starts.append(batch.offsets[:-1] + len(codes))
+        codes.append(batch.symbols)
+    starts.append(np.array([len(codes)]))
+    fields = codes.mapped(), starts.mapped(), batch.n_symbols, batch.vocabulary
+    return Sequences._trusted(*fields)
+
+
 def n_bytes(paths: Paths) -> int | None:
     """How many bytes there are to read; None where that cannot be known."""
     return total_bytes(find_sources(paths))

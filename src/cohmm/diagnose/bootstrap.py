@@ -28,8 +28,8 @@ from cohmm.learn.learner import prevalence_of
 from cohmm.learn.pairwise import pairwise
 from cohmm.learn.refinement import refine_triples
 from cohmm.learn.sequences.refine import refine
+from cohmm.model.convert import HMMTable
 from cohmm.model.hmm import HMM
-from cohmm.model.hmm_frames import HMMTable
 from cohmm.model.sampling import generator
 
 MIN_SEQUENCES = 20  # fewer are cut into blocks

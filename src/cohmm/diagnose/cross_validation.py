@@ -19,7 +19,7 @@ from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.pair_evidence import n_in_pairs
 from cohmm.learn.pairwise import PairwiseFit, pairwise
 from cohmm.model.hmm import HMM
-from cohmm.model.matching import match_rows, total_variation
+from cohmm.model.markov_chain import match_rows, total_variation
 
 GROUPS, MIN_GROUPS = 100, 10
 MIN_BLOCK = 50  # symbols

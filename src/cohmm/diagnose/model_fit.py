@@ -23,6 +23,7 @@ import numpy as np
 
 from cohmm._validation import check_whole
 from cohmm.data.sequences import Sequences
+from cohmm.diagnose.separation import Whitened, lump
 from cohmm.evidence.windows import MOST_SYMBOLS as MOST_TRIPLE_SYMBOLS
 from cohmm.evidence.windows import triple_counts
 from cohmm.kernels.threads import blas_threads
@@ -37,10 +38,8 @@ GROUPS, MIN_GROUPS = 100, 20
 MIN_GROUP = 50  # places: a group must be long beside what the chain remembers
 MAX_PLACES = 2_000_000  # of longer data so many are looked at, here and there
 MAX_SYMBOLS = 100  # rarer ones are taken together, which leaves a hidden Markov model one
-MIN_COUNT = 20  # of a symbol, else it is taken together with others
 MAX_STATES = 24  # whose triples are tested: their cube has K^3 cells
 LAGS = (1, 2)
-IN_SPAN = 1e-7
 EM_STEPS = 200
 BATCH = 2**17  # places
 DETERMINED = 1e-10  # of the largest eigenvalue: below, parameters do not move the law
@@ -150,15 +149,14 @@ def model_fit(
     sequences = _some(whole)
     groups = _groups(sequences)
     n_groups = int(groups.max()) + 1
-    codes, lumped = _lumped(model, sequences)
-    chain = _Chain.of(lumped, _occupied(lumped, codes, sequences.offsets))
-    place = chain, codes, sequences.offsets, groups
-    residuals = {f"pairs at lag {lag}": _outside(*place, lag) for lag in LAGS}
-    untested = ""
-    if chain.dimensions > MAX_STATES:
-        untested = f"triples of more than {MAX_STATES} states are not tested"
-    else:
-        residuals["triples"] = _across(*place)
+    place, lumped = lump(model, sequences.symbol_counts, MAX_SYMBOLS)
+    codes = np.append(place, -1)[sequences.symbols]
+    chain = Whitened.of(lumped, _occupied(lumped, codes, sequences.offsets))
+    seen = chain, codes, sequences.offsets, groups
+    residuals = {f"pairs at lag {lag}": _outside(*seen, lag) for lag in LAGS}
+    untested = f"triples of more than {MAX_STATES} states are not tested"
+    if len(chain.inside) <= MAX_STATES:
+        residuals["triples"], untested = _across(*seen), ""
     residuals = {name: values for name, values in residuals.items() if values.shape[1]}
     if not residuals:
         raise ValueError(
@@ -177,40 +175,6 @@ def model_fit(
         one_sequence=len(whole) == 1,
         untested=untested,
     )
-
-
-class _Chain(NamedTuple):
-    """The model as the test sees it: its symbols whitened, the span of its emissions."""
-
-    inside: Floats
-    """Functions of symbols (d, N), of variance 1 under the model, that span the emissions."""
-    outside: Floats
-    """And (N - d, N) those of mean zero in every state."""
-    seen: Floats
-    """L = inside M, (d, K): their means in the states."""
-    transmat: Floats
-    occupied: Floats
-    """P(state) where triples begin, (K,)."""
-
-    @property
-    def dimensions(self) -> int:
-        return len(self.inside)
-
-    @classmethod
-    def of(cls, model: HMM, occupied: Floats) -> _Chain:
-        m = model.emissionprob.T
-        scale = np.sqrt(m @ occupied)
-        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-        known = scale / np.linalg.norm(scale)
-        rest = inverse[:, None] * m
-        rest = rest - np.outer(known, known @ rest)
-        left, values, _ = np.linalg.svd(rest, full_matrices=True)
-        d = int((values > IN_SPAN).sum())
-        left[:, :d] -= np.outer(known, known @ left[:, :d])
-        basis = np.column_stack([known, left[:, :d]])
-        others = np.linalg.qr(np.column_stack([basis, left]))[0][:, d + 1 :]
-        inside = basis.T * inverse
-        return cls(inside, others.T * inverse, inside @ m, model.transmat, occupied)
 
 
 def _some(data: Sequences) -> Sequences:
@@ -240,23 +204,6 @@ def _groups(data: Sequences) -> Ints:
     return np.arange(total) * n // total
 
 
-def _lumped(model: HMM, data: Sequences) -> tuple[Ints, HMM]:
-    """The symbols (T,), rare ones as one, and the model of these."""
-    counts = data.symbol_counts
-    kept = np.argsort(-counts, kind="stable")[: MAX_SYMBOLS - 1]
-    kept = np.sort(kept[counts[kept] >= MIN_COUNT])
-    rest = np.setdiff1d(np.arange(model.n_symbols), kept)
-    size, other = len(kept) + 1, len(kept)
-    if counts[rest].sum() < MIN_COUNT and len(kept):  # too few to stand for themselves
-        size, other = len(kept), int(counts[kept].argmin())
-    place = np.full(model.n_symbols, other)
-    place[kept] = np.arange(len(kept))
-    emission = np.zeros((model.n_components, size))
-    np.add.at(emission.T, place, model.emissionprob.T)
-    codes = np.append(place, -1)[data.symbols]
-    return codes, HMM(model.startprob, model.transmat, emission)
-
-
 def _occupied(model: HMM, codes: Ints, offsets: Ints) -> Floats:
     """The distribution of states where triples begin, by maximum likelihood of their symbols.
 
@@ -265,11 +212,10 @@ def _occupied(model: HMM, codes: Ints, offsets: Ints) -> Floats:
     """
     counts = np.bincount(codes[_starts(codes, offsets, 2)], minlength=model.n_symbols)
     share, m = np.maximum(prevalence_of(model), 1e-9), model.emissionprob
-    total = max(int(counts.sum()), 1)
     for _ in range(EM_STEPS):
         expected = share @ m
         ratio = np.divide(counts, expected, out=np.zeros(len(counts)), where=expected > 0)
-        share = share * (m @ ratio) / total
+        share = share * (m @ ratio)
         share = share / share.sum()
     return np.asarray(share)
 
@@ -283,26 +229,22 @@ def _starts(codes: Ints, offsets: Ints, span: int) -> Ints:
     return np.flatnonzero(good)
 
 
-def _outside(chain: _Chain, codes: Ints, offsets: Ints, groups: Ints, lag: int) -> Floats:
+def _outside(chain: Whitened, codes: Ints, offsets: Ints, groups: Ints, lag: int) -> Floats:
     """Pairs at a lag, outside of the span of M on both sides: (groups, (N - d)^2)."""
     n, n_groups = chain.inside.shape[1], int(groups.max()) + 1
-    size = len(chain.outside)
-    if not size:
-        return np.empty((n_groups, 0))
     places = _starts(codes, offsets, lag)
     table = np.zeros(n_groups * n * n)
     for first in range(0, len(places), BATCH):
         part = places[first : first + BATCH]
         keys = (groups[part] * n + codes[part]) * n + codes[part + lag]
         table += np.bincount(keys, minlength=len(table))
-    counts = table.reshape(n_groups, n, n)
-    residual = chain.outside @ counts @ chain.outside.T
-    return np.asarray(residual.reshape(n_groups, size * size))
+    residual = chain.outside @ table.reshape(n_groups, n, n) @ chain.outside.T
+    return np.asarray(residual.reshape(n_groups, -1))
 
 
-def _across(chain: _Chain, codes: Ints, offsets: Ints, groups: Ints) -> Floats:
+def _across(chain: Whitened, codes: Ints, offsets: Ints, groups: Ints) -> Floats:
     """Triples within the span of M, less what parameters can explain: (groups, cells)."""
-    n_groups, d = int(groups.max()) + 1, chain.dimensions
+    n_groups, d = int(groups.max()) + 1, len(chain.inside)
     places = _starts(codes, offsets, 2)
     tangent = orthonormal_tangent(chain.seen, chain.transmat, chain.occupied)
     if tangent.shape[1] >= d**3:
@@ -339,7 +281,7 @@ def orthonormal_tangent(seen: Floats, transmat: Floats, occupied: Floats) -> Flo
     >>> orthonormal_tangent(seen, transmat, np.array([.6, .4])).shape
     (8, 7)
     """
-    d, k = seen.shape
+    d = len(seen)
     after = transmat @ seen.T
     before = (seen * occupied) @ transmat
     paths = occupied[:, None, None] * transmat[:, :, None] * transmat[None]  # (x, y, z)
@@ -350,13 +292,8 @@ def orthonormal_tangent(seen: Floats, transmat: Floats, occupied: Floats) -> Flo
     by_step = np.einsum("ix,x,jy,yk->ijkxy", seen, occupied, seen, after, optimize=True)
     by_next = np.einsum("ix,jx,ky->ijkxy", before, seen, seen, optimize=True)
     by_start = np.einsum("ix,xy,jy,yk->ijkx", seen, transmat, seen, after, optimize=True)
-    columns = np.hstack(
-        [
-            (by_first + by_second + by_third).reshape(d**3, d * k),
-            (by_step + by_next).reshape(d**3, k * k),
-            by_start.reshape(d**3, k),
-        ]
-    )
+    changes = (by_first + by_second + by_third, by_step + by_next, by_start)
+    columns = np.hstack([change.reshape(d**3, -1) for change in changes])
     size = np.linalg.norm(columns, axis=0)
     columns = columns[:, size > 0] / size[size > 0]
     if columns.shape[1] > d**3:
@@ -369,10 +306,10 @@ def orthonormal_tangent(seen: Floats, transmat: Floats, occupied: Floats) -> Flo
 
 def _p_values(residuals: dict[str, Floats], signs: Floats) -> tuple[float, dict[str, float]]:
     """The p-value of all statistics together, and of each kind; row 0 of ``signs`` is the data."""
-    ranks = {
-        name: _ranks(values, signs, square="pairs" in name) for name, values in residuals.items()
+    by_kind = {
+        name: _ranks(values, signs, square="pairs" in name).min(axis=0)
+        for name, values in residuals.items()
     }
-    by_kind = {name: values.min(axis=0) for name, values in ranks.items()}
     least = np.min(list(by_kind.values()), axis=0)
 
     def calibrated(values: Floats) -> float:
@@ -397,12 +334,9 @@ def _ranks(values: Floats, signs: Floats, square: bool) -> Floats:
         spread = np.sqrt((values**2).sum(axis=0))
         total = np.divide(total, spread, out=np.zeros_like(total), where=spread > 0)
         largest = np.abs(total).max(axis=1)
-    return np.array(
-        [
-            1 - np.searchsorted(np.sort(row), row * (1 - 1e-12), side="left") / len(row)
-            for row in ((total**2).sum(axis=1), largest)
-        ]
-    )
+    both = ((total**2).sum(axis=1), largest)
+    below = [np.searchsorted(np.sort(row), row * (1 - 1e-12), side="left") for row in both]
+    return np.asarray(1 - np.array(below) / len(signs))
 
 
 def surprising_cells(model: HMM, data: Sequences, occupied: Floats, n: int) -> tuple[Cell, ...]:

@@ -182,8 +182,8 @@ too few zeros in state 2
     return Scatter(verdict if direction is None else "refuted", direction, length, used, *facts)
 
 
-def _emissions(given: Any) -> Floats:
-    values = np.asarray(given, np.float64)
+def _emissions(emissionprob: Any) -> Floats:
+    values = np.asarray(emissionprob, np.float64)
     if values.ndim != 2 or not values.size or not (values >= 0).all():
         raise ValueError(
             f"emissions are an array (K, N) of probabilities, not one of shape {values.shape}"

@@ -29,7 +29,7 @@ from cohmm.evidence.counting import as_lags, pair_counts
 from cohmm.kernels.types import Floats
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.topics.htmm import htmm
-from cohmm.model.hmm_frames import frame
+from cohmm.model.convert import frame
 from cohmm.topics.compare import Judged, part
 from cohmm.topics.stability import variation_between
 

@@ -18,11 +18,11 @@ import numpy as np
 from scipy import sparse
 
 from cohmm.evidence.cooccurrence import Cooccurrence
-from cohmm.kernels.types import Floats
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import prevalence_of
 from cohmm.learn.pairs.spectrum import Spectrum
 from cohmm.model.hmm import HMM
-from cohmm.model.stationary import transition_power
+from cohmm.model.markov_chain import transition_power
 
 CLOSE = 0.1  # total variation
 MOSTLY = 0.5  # of what tells a state from the average
@@ -32,7 +32,7 @@ MAX_SYMBOLS = 5000  # beyond, as if states were known
 FLOOR = 1e-300
 SIMULATIONS = 199
 MAX_TESTED = 200  # symbols in the test of residual pairs
-MIN_COUNT = 20  # of a symbol in that test, else it is taken together with others
+MIN_COUNT = 20  # of a symbol, else it is taken together with others
 IN_SPAN = 1e-7
 
 
@@ -172,31 +172,19 @@ def pair_residual_test(model: HMM, counts: Cooccurrence) -> dict[int, float]:
     >>> pair_residual_test(one, counts)[1] < .05
     True
     """
-    counted = counts.symbol_counts
-    order = np.argsort(-counted, kind="stable")[: MAX_TESTED - 1]
-    kept = np.sort(order[counted[order] >= MIN_COUNT])
-    lumps = np.full(model.n_symbols, len(kept))
-    lumps[kept] = np.arange(len(kept))
-    together = sparse.csr_array(
-        (np.ones(model.n_symbols), (lumps, np.arange(model.n_symbols))),
-        shape=(len(kept) + 1, model.n_symbols),
-    )
-    m = together @ model.emissionprob.T
-    used = np.flatnonzero(m.sum(axis=1) > 0)
-    m = m[used]
     prevalence = prevalence_of(model)
-    scale = np.sqrt(m @ prevalence)
-    left, values, _ = np.linalg.svd(m / scale[:, None])
-    outside = (left[:, int((values > IN_SPAN).sum()) :] / scale[:, None]).T
+    place, lumped = lump(model, counts.symbol_counts, MAX_TESTED)
+    outside = Whitened.of(lumped, prevalence).outside
     if not len(outside):
         return {}
+    n, m = model.n_symbols, lumped.emissionprob
+    together = sparse.csr_array((np.ones(n), (place, np.arange(n))), (lumped.n_symbols, n))
     p_values = {}
     for lag in counts.lags:
         if counts.n_pairs(lag) > 0:
             table = (together @ sparse.csr_array(counts[lag]) @ together.T).toarray()
-            table = table[np.ix_(used, used)]
             theta = prevalence[:, None] * transition_power(model.transmat, lag)
-            p_values[lag] = _p_value(table, table.sum() * (m @ theta @ m.T), outside)
+            p_values[lag] = _p_value(table, table.sum() * (m.T @ theta @ m), outside)
     return p_values
 
 
@@ -209,3 +197,49 @@ def _p_value(table: Floats, expected: Floats, outside: Floats) -> float:
 
     noise = [largest(deviation * rng.normal(size=table.shape)) for _ in range(SIMULATIONS)]
     return float((1 + np.sum(np.array(noise) >= largest(table))) / (1 + SIMULATIONS))
+
+
+class Whitened(NamedTuple):
+    """The model as the test sees it: its symbols whitened, the span of its emissions."""
+
+    inside: Floats
+    """Functions of symbols (d, N), of variance 1 under the model, that span the emissions."""
+    outside: Floats
+    """And (N - d, N) those of mean zero in every state."""
+    seen: Floats
+    """L = inside M, (d, K): their means in the states."""
+    transmat: Floats
+    occupied: Floats
+    """P(state) where triples begin, (K,)."""
+
+    @classmethod
+    def of(cls, model: HMM, occupied: Floats) -> Whitened:
+        """Of a model whose states have this distribution, (K,)."""
+        m = model.emissionprob.T
+        scale = np.sqrt(m @ occupied)
+        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        known = scale / np.linalg.norm(scale)
+        rest = inverse[:, None] * m
+        rest = rest - np.outer(known, known @ rest)
+        left, values, _ = np.linalg.svd(rest, full_matrices=True)
+        d = int((values > IN_SPAN).sum())
+        left[:, :d] -= np.outer(known, known @ left[:, :d])
+        basis = np.column_stack([known, left[:, :d]])
+        others = np.linalg.qr(np.column_stack([basis, left]))[0][:, d + 1 :]
+        inside = basis.T * inverse
+        return cls(inside, others.T * inverse, inside @ m, model.transmat, occupied)
+
+
+def lump(model: HMM, counts: Ints, most: int) -> tuple[Ints, HMM]:
+    """Rare symbols as one: what each of the N becomes, of so many at most, and their model."""
+    kept = np.argsort(-counts, kind="stable")[: most - 1]
+    kept = np.sort(kept[counts[kept] >= MIN_COUNT])
+    rest = np.setdiff1d(np.arange(model.n_symbols), kept)
+    size, other = len(kept) + 1, len(kept)
+    if counts[rest].sum() < MIN_COUNT and len(kept):  # too few to stand for themselves
+        size, other = len(kept), int(counts[kept].argmin())
+    place = np.full(model.n_symbols, other)
+    place[kept] = np.arange(len(kept))
+    emission = np.zeros((model.n_components, size))
+    np.add.at(emission.T, place, model.emissionprob.T)
+    return place, HMM(model.startprob, model.transmat, emission)

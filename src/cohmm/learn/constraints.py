@@ -14,7 +14,7 @@ from cohmm.kernels.types import Floats
 from cohmm.learn.learner import warn
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
-from cohmm.model.probabilities import probabilities
+from cohmm.model.markov_chain import probabilities
 
 ALL = "ste"  # start, transitions, emissions: hmmlearn's letters
 NAMES = {"s": "startprob", "t": "transmat", "e": "emissionprob"}

@@ -32,7 +32,7 @@ from cohmm.evidence.windows import Triples, Windows
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats
 from cohmm.model.hmm import HMM
-from cohmm.model.stationary import stationary_distribution
+from cohmm.model.markov_chain import stationary_distribution
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -56,6 +56,10 @@ class Progress(NamedTuple):
     """How far the extrapolation went; 1 is the plain update."""
     seconds: float = 0.0
     """Wall time since the learner began."""
+    stage: str = ""
+    """The step of a recipe, such as "pairs" or "refinement", as a callback is told it."""
+    max_iter: int | None = None
+    """The most passes that the stage may take, as a callback is told it."""
 
 
 Callback = Callable[[Progress], None]
