@@ -134,12 +134,12 @@ def read_sequences(
         ScratchArray(kind, in_memory) for kind in (np.int32, np.int64, np.int32, np.int64)
     )
 
-    def told(n: int) -> None:
+    def checked_progress(n: int) -> None:
         budget.check("the rows of all groups" if layout.is_grouped else "what is read")
         if progress is not None:
             progress(n)
 
-    for piece in read_pieces(sources, layout, coder, size, told, notice):
+    for piece in read_pieces(sources, layout, coder, size, checked_progress, notice):
         starts.append(piece.starts + len(codes))
         files.append(piece.files)
         rows.append(piece.rows)

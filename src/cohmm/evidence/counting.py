@@ -241,7 +241,7 @@ def dense_counts(
     """Counts of pairs, and of symbols: those that begin a pair, and those that do not."""
     n, length = data.n_symbols, len(data.symbols)
     kind = np.int64 if weights is None else np.float64
-    # A table a part is worth its room only where it is much smaller than the data.  Whole
+    # One table per part is worth its room only where it is much smaller than the data.  Whole
     # numbers add up in any parts; weights are always summed in the same.
     worthwhile = max(1, length // (4 * n * n))
     parts = split(length, min(worthwhile, n_threads() if weights is None else WEIGHED_PARTS))
@@ -251,9 +251,9 @@ def dense_counts(
         kernels.count_dense(data.symbols, data.offsets, (first, stop), lag, weights, table, alone)
         return table, alone
 
-    found = run(count, parts)
-    table, alone = found[0]
-    for other, others in found[1:]:
+    tables = run(count, parts)
+    table, alone = tables[0]
+    for other, others in tables[1:]:
         table += other
         alone += others
     return table, table.sum(axis=1) + alone
@@ -346,13 +346,13 @@ def _weighed_pairs(
     data: Sequences, lag: int, weights: Floats
 ) -> tuple[sparse.csr_array, np.ndarray]:
     n, symbols = data.n_symbols, data.symbols
-    each = np.repeat(weights, data.lengths)
-    behind = np.arange(len(symbols)) + lag
-    begins = (behind < np.repeat(data.offsets[1:], data.lengths)) & (symbols >= 0)
-    begins[begins] = symbols[behind[begins]] >= 0
-    row, column = symbols[begins], symbols[behind[begins]]
-    matrix = sparse.csr_array((each[begins], (row, column)), shape=(n, n))
+    weight_at = np.repeat(weights, data.lengths)
+    later = np.arange(len(symbols)) + lag
+    begins = (later < np.repeat(data.offsets[1:], data.lengths)) & (symbols >= 0)
+    begins[begins] = symbols[later[begins]] >= 0
+    row, column = symbols[begins], symbols[later[begins]]
+    matrix = sparse.csr_array((weight_at[begins], (row, column)), shape=(n, n))
     matrix.sum_duplicates()
     matrix.eliminate_zeros()  # pairs of weight zero
     seen = symbols >= 0
-    return matrix, np.bincount(symbols[seen], each[seen], n)
+    return matrix, np.bincount(symbols[seen], weight_at[seen], n)

@@ -131,9 +131,9 @@ class Coder:
         if symbols.type != self._kept.type:
             return np.arange(len(symbols))
         places = pc.index_in(symbols, self._kept)
-        found = _are_valid(places)
-        codes[:-1][found] = self._kept_codes[_plain_numbers(places)[found]]
-        return np.flatnonzero(~found)
+        known = _are_valid(places)
+        codes[:-1][known] = self._kept_codes[_plain_numbers(places)[known]]
+        return np.flatnonzero(~known)
 
     def _keep(self, symbols: pa.Array, codes: Ints) -> None:
         """Symbols that have been given codes, as long as there is room for them."""

@@ -52,15 +52,15 @@ def read_parquet(
 
 def _by_rows(source: Source, n_rows: int, progress: Progress | None) -> Any:
     """Progress in bytes, from progress in rows."""
-    told = 0
+    reported = 0
     size = source.n_bytes or 0
 
     def tell(rows: int) -> None:
-        nonlocal told
+        nonlocal reported
         done = size * rows // max(n_rows, 1)
         if progress is not None:
-            progress(done - told)
-        told = done
+            progress(done - reported)
+        reported = done
 
     return tell
 

@@ -159,10 +159,10 @@ class Layout:
     def check(self, source: Source) -> None:
         """Text has no columns to choose from."""
         names = ("column", "group", "order", "each_row")
-        given = [name for name in names if getattr(self, name) is not None]
-        if source.format == "text" and given:
+        columns = [name for name in names if getattr(self, name) is not None]
+        if source.format == "text" and columns:
             raise source.error(
-                f"text has no columns, so {given[0]} has no meaning; if this is CSV, JSON Lines "
+                f"text has no columns, so {columns[0]} has no meaning; if this is CSV, JSON Lines "
                 "or Parquet, give the format"
             )
 
