@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cohmm._validation import shown
 from cohmm.data.encoding import MISSING, check_many
 from cohmm.data.memory import NO_CAP, Budget
 from cohmm.data.readers.codes import Coder
@@ -29,7 +30,6 @@ from cohmm.data.readers.source import (
 )
 from cohmm.data.scratch import ScratchArray
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, in_order
 from cohmm.kernels.types import Ints
 

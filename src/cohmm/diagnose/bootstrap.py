@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from cohmm._validation import shown, silenced
 from cohmm.data.sequences import Sequences
-from cohmm.data.user_warnings import silenced
-from cohmm.data.values import shown
 from cohmm.diagnose.fit_summary import FitSummary
 from cohmm.diagnose.intervals import TABLES, Interval, Tables, check_level
 from cohmm.diagnose.standard_errors import errors_frame

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from cohmm.data.values import shown
+from cohmm._validation import shown
 from cohmm.diagnose import scores
 from cohmm.diagnose.fit_summary import (
     BLOCK,

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from cohmm._validation import check_choice, check_decay
 from cohmm.data.partitioned import Data, as_data
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.bootstrap import Bootstrap, bootstrap, refit
@@ -23,7 +24,6 @@ from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.constraints import PseudoCounts, UserTables
 from cohmm.learn.learner import Callback, Fit, print_progress, warn
-from cohmm.learn.options import check_choice, check_decay
 from cohmm.learn.pairs.pair_evidence import Combine, PairFit
 from cohmm.learn.pairs.volume import Volume
 from cohmm.learn.pairwise import PairwiseFit, pairwise

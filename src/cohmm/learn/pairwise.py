@@ -25,13 +25,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cohmm._validation import check_choice, is_whole
 from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.cooccurrence import Cooccurrence
-from cohmm.evidence.counting import checked_weights
 from cohmm.learn.constraints import Known, uniform_states
 from cohmm.learn.learner import Callback, Fit, Record, keeping, learner
-from cohmm.learn.options import check_choice, is_whole
 from cohmm.learn.pairs.debias import debias_if_sparse
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import from_pairs
@@ -161,7 +160,7 @@ def pairwise(
         raise ValueError(f"known must be a Known, not {known!r}")
     known = known or Known()
     if weights is not None and isinstance(data, Sequences):
-        weights = checked_weights(weights, data.lengths)
+        weights = data.checked_weights(weights)
         if (weights == 1).all():
             weights = None
     check_choice(("tied", "summed"), combine=combine)

@@ -10,12 +10,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from cohmm._validation import check_choice
 from cohmm.data.partitioned import Data
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.windows import MOST_SYMBOLS, triple_counts, window_counts
 from cohmm.learn.constraints import Known, PseudoCounts
 from cohmm.learn.learner import Callback, Fit
-from cohmm.learn.options import check_choice
 from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.likelihood import encoded
 from cohmm.learn.sequences.multistart import best_start

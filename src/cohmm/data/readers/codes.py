@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cohmm._validation import LARGEST_CODE, as_n_symbols, shown
 from cohmm.data.encoding import MISSING
 from cohmm.data.readers.columns import Chunk
 from cohmm.data.readers.source import Source, place
 from cohmm.data.sequences import Unseen
-from cohmm.data.values import LARGEST_CODE, as_n_symbols, shown
 from cohmm.data.vocabulary import Vocabulary, hint_at_unseen
 from cohmm.kernels.types import Ints
 

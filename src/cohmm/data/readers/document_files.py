@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cohmm._validation import shown
 from cohmm.data.documents import Names
 from cohmm.data.readers.columns import Cells, is_text
 from cohmm.data.readers.parquet import read_parquet
@@ -22,7 +23,6 @@ from cohmm.data.readers.source import (
     find_sources,
     is_utf_8,
 )
-from cohmm.data.values import shown
 
 CELLS = 2**16  # at a time
 TEXT = ".txt"

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cohmm._validation import shown
 from cohmm.data.arrow import combined, common
 from cohmm.data.readers.columns import Cells, in_parts, is_list, is_number, is_text
 from cohmm.data.readers.source import Layout, Progress, Source
-from cohmm.data.values import shown
 
 BYTES = 8  # of text, for each symbol that is asked for at a time
 PARTS = 64  # of a batch: so many times its size may a list be when it is decoded

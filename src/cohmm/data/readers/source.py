@@ -15,7 +15,7 @@ from typing import IO, Any, Literal, cast, get_args
 
 import pyarrow as pa
 
-from cohmm.data.values import listed, shown
+from cohmm._validation import listed, shown
 
 Format = Literal["text", "csv", "tsv", "jsonl", "parquet"]
 EachRow = Literal["symbol", "sequence"]

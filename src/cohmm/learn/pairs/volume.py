@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from cohmm._validation import check_amounts
 from cohmm.kernels.types import Floats
-from cohmm.learn.options import check_amounts
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.pair_law import Point
 from cohmm.model.sampling import generator

@@ -33,7 +33,6 @@ from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.sticky_em import (
     SMOOTHING,
     Counted,
-    checked_weights,
     corpus_transitions,
     expected_counts,
     sticky_chain,
@@ -177,7 +176,7 @@ def grown_htmm(
         **options,
     )
     past = past.ordered(match_rows(start.emissionprob, fit.components))
-    weighing = checked_weights(documents, weights)
+    weighing = documents.checked_weights(weights)
     followed = float(_weights(documents, weights) @ np.maximum(documents.lengths - 1, 0))
 
     def switch_rate(chain: DocumentChain) -> float:
@@ -235,5 +234,5 @@ def _start(fit: TopicFit, documents: Documents, counts: Cooccurrence) -> HMM:
 
 
 def _weights(documents: Documents, weights: Any) -> Floats:
-    checked = checked_weights(documents, weights)
+    checked = documents.checked_weights(weights)
     return np.ones(len(documents)) if checked is None else checked

@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cohmm._validation import check_whole
 from cohmm.evidence.windows import Triples
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Callback, Fit, Progress, Record, learner
-from cohmm.learn.options import check_whole
 from cohmm.learn.pairs.min_volume import EXACT
 from cohmm.learn.pairs.pair_evidence import States, as_hmm
 from cohmm.learn.pairs.pair_law import Point
