@@ -62,11 +62,13 @@ def reading(inputs: Sequence[str], what: str) -> Iterator[Watch]:
 
 
 @contextmanager
-def learning(max_iter: int | None = None) -> Iterator[Any]:
+def learning() -> Iterator[Any]:
     """A callback of learners, which shows the objective and the passes of every stage."""
-    with progress_bar("learning", max_iter) as update:
+    with progress_bar("learning") as update:
         yield lambda step: update(
-            completed=step.n_iter if max_iter is None else min(step.n_iter, max_iter),
+            description=step.stage or "learning",
+            completed=step.n_iter,
+            total=step.max_iter,
             note=f"objective {step.objective:.7f}",
         )
 

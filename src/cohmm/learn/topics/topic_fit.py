@@ -168,8 +168,10 @@ def save_fit(path: str | os.PathLike[str], fit: TopicFit, parameters: dict[str, 
         "counts": None if counts is None else list(counts.lags),
     }
     arrays = {name: getattr(fit, name) for name in ARRAYS}
+    n = Progress._fields.index("stage")  # what comes before it are numbers
     for name in HISTORIES:
-        arrays[name] = np.array(getattr(fit, name), np.float64).reshape(-1, len(Progress._fields))
+        rows = [step[:n] for step in getattr(fit, name)]
+        arrays[name] = np.array(rows, np.float64).reshape(-1, n)
     if counts is not None:
         arrays |= {f"{COUNTS}{name}": array for name, array in counts.arrays().items()}
     storage.save(path, KIND, header, arrays)
