@@ -26,6 +26,7 @@ KIND = "topic model"  # of a file
 COUNTS = "counts."  # before the names of their arrays
 ARRAYS = ("components", "prevalence", "prior", "transitions")
 HISTORIES = ("history", "passes")
+FIGURES = 6  # numbers of a `Progress`, which are kept: without its stage and its limit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,7 +170,8 @@ def save_fit(path: str | os.PathLike[str], fit: TopicFit, parameters: dict[str, 
     }
     arrays = {name: getattr(fit, name) for name in ARRAYS}
     for name in HISTORIES:
-        arrays[name] = np.array(getattr(fit, name), np.float64).reshape(-1, len(Progress._fields))
+        steps = [step[:FIGURES] for step in getattr(fit, name)]
+        arrays[name] = np.array(steps, np.float64).reshape(-1, FIGURES)
     if counts is not None:
         arrays |= {f"{COUNTS}{name}": array for name, array in counts.arrays().items()}
     storage.save(path, KIND, header, arrays)
