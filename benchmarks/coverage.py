@@ -33,7 +33,7 @@ from cohmm import HMM, HTMM, Cooccurrence, PairwiseHMM, threads
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
 from cohmm.datasets.synthetic_topics import random_topics, sample_htmm
 from cohmm.learn import min_volume
-from cohmm.model.matching import match_rows
+from cohmm.model.markov_chain import match_rows
 
 LEVEL = 0.9
 RECOVERED = 0.01  # total variation

@@ -20,7 +20,7 @@ from cohmm import HMM
 from cohmm.kernels.types import Floats
 from cohmm.learn.optimize import Local
 from cohmm.learn.windows.window_law import WindowLaw, sides
-from cohmm.model.stationary import stationary_distribution
+from cohmm.model.markov_chain import stationary_distribution
 
 LEAST = 1e-12  # a probability that is zero has no gradient in its root
 

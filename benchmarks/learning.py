@@ -23,7 +23,7 @@ from cohmm.datasets.synthetic import random_hmm, separable_hmm
 from cohmm.learn.pairs.anchor_free import anchor_free
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.spectrum import whitened_basis
-from cohmm.model.matching import match_rows, total_variation
+from cohmm.model.markov_chain import match_rows, total_variation
 from measure import cost
 
 Generator = Callable[[int], HMM]

@@ -21,7 +21,7 @@ import numpy as np
 
 from cohmm import HTMM, Documents
 from cohmm.datasets.synthetic_topics import random_topics
-from cohmm.model.matching import match_rows
+from cohmm.model.markov_chain import match_rows
 from cohmm.model.topic_model import TopicModel
 from cohmm.topics.over_time import TopicsOver, groups_of, topics_over
 

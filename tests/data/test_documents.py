@@ -128,7 +128,7 @@ def test_documents_without_a_pair(n):
         ([1, 2], r"one number per document, \(4,\), not \(2,\)"),
         ([1, -1, 1, 1], r"the weight of document 1 \(b\) is -1.0"),
         ([1, np.nan, 1, 1], "is nan"),
-        ([0, 5, 0, 0], "the weight of every document that has a word is 0"),
+        ([0, 5, 0, 0], "the weights of all documents are zero, but for empty ones"),
     ],
 )
 def test_wrong_weights(weights, message):

@@ -19,7 +19,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from cohmm.data import text as text_module
 from cohmm.data.documents import Documents
-from cohmm.data.readers import document_files as readers
+from cohmm.data.readers import source
 from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import Runs, as_analyzer
 from cohmm.evidence.counting import count_documents
@@ -282,7 +282,7 @@ LINES = "The sun, the SUN!\nRain and sun.\nno rain\n"
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("block", [1, 7, 2**20])
 def test_a_document_a_line(tmp_path, monkeypatch, end, block):
-    monkeypatch.setattr(readers, "BLOCK", block)
+    monkeypatch.setattr(source, "BUFFER", block)
     path = tmp_path / "news.txt"
     for text in (LINES, LINES.rstrip("\n"), "\ufeff" + LINES):
         path.write_bytes(text.replace("\n", end).encode())
@@ -499,7 +499,7 @@ def test_an_error_of_the_analyzer_is_its_own():
 
 @pytest.mark.parametrize("block", [2, 5, 2**20])
 def test_bytes_that_are_not_utf_8(tmp_path, monkeypatch, block):
-    monkeypatch.setattr(readers, "BLOCK", block)
+    monkeypatch.setattr(source, "BUFFER", block)
     path = tmp_path / "news.txt"
     path.write_bytes("thé\nà la\n".encode() + b"caf\xe9 noir\n")
     message = (

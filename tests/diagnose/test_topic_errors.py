@@ -13,7 +13,7 @@ from cohmm.datasets.synthetic_topics import TopicSample, random_topics, sample_h
 from cohmm.diagnose.topic_errors import topic_errors
 from cohmm.learn import htmm
 from cohmm.learn.topics.topic_fit import TopicFit
-from cohmm.model.matching import match_rows
+from cohmm.model.markov_chain import match_rows
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 import mmap
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from cohmm import Cooccurrence, count_pairs
+from cohmm import Cooccurrence, count_pairs, read_sequences
 from cohmm.data import memory
 from cohmm.data.memory import LIBRARIES, Budget, MemoryCapError, as_bytes
 from cohmm.data.readers.source import find_sources
@@ -93,6 +94,7 @@ def tight(monkeypatch):
     monkeypatch.setattr(packed_rows, "CHUNK", 50)
     for module in ("cooccurrence", "counting"):
         monkeypatch.setattr(f"cohmm.evidence.{module}.LARGEST_DENSE", 10)
+    return Tight
 
 
 def is_mapped(array):
@@ -123,6 +125,17 @@ def test_what_waits_on_disk_counts_as_in_memory(tmp_path, tight, integers, lags)
     assert (tmp_path / "found.cohmm").read_bytes() == (tmp_path / "expected.cohmm").read_bytes()
     assert Cooccurrence.load(tmp_path / "found.cohmm") == expected
     assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.parametrize("integers", [False, True])
+def test_sequences_are_counted_in_blocks_within_their_budget(tmp_path, tight, integers):
+    path = write(tmp_path / "data.txt", np.split(zipf(4000, 90), [7, 8, 1500, 1501, 3000]))
+    data = read_sequences(path, integers=integers)
+    expected = count_pairs(data, lags=(1, 3))
+    counts = count_pairs(replace(data, budget=tight(10**12, 3000, tmp_path)), lags=(1, 3))
+    assert counts == expected == count_files(path, lags=(1, 3), integers=integers).pairs
+    assert is_mapped(counts[3].data)
+    assert not is_mapped(expected[3].data)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from cohmm.model.matching import match_rows, total_variation
+from cohmm.model.markov_chain import match_rows, total_variation
 from tests.laws import close
 from tests.strategies import random_model
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 
 from cohmm import HMM, PairwiseHMM
 from cohmm.kernels import blocks
-from cohmm.model.rare import good_turing, with_rare
+from cohmm.model.unseen_symbols import good_turing, with_rare
 from tests import laws, oracles
 from tests.strategies import models_and_data, random_model, with_gaps
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.model.seriation import first_threshold, next_state, seriated
+from cohmm.model.markov_chain import first_threshold, next_state, seriated
 from cohmm.report.prepare import (
     MAX_BYTES,
     MAX_WORD_LENGTH,

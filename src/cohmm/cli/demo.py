@@ -186,7 +186,7 @@ def compare(model: HTMM, documents: Documents, truth: HMM, states: Ints) -> Comp
     import numpy as np
 
     from cohmm.datasets.demo_topics import SUBJECTS
-    from cohmm.model.matching import match_rows, total_variation
+    from cohmm.model.markov_chain import match_rows, total_variation
     from cohmm.topics.overview import count_runs
 
     k, words = truth.n_components, truth.vocabulary or ()

@@ -160,6 +160,11 @@ class Partitioned:
         """As `Documents.some`."""
         return drawn(self.lengths, n_words, among)
 
+    def checked_weights(self, weights: Any) -> None:
+        """None: parts have no weights."""
+        if weights is not None:
+            raise ValueError("weights are for data in memory, not for parts of it")
+
     def in_terms_of(self, vocabulary: Vocabulary | None, n_symbols: int) -> Partitioned:
         """The same data, if its symbols are these."""
         if (vocabulary, n_symbols) != (self.vocabulary, self.n_symbols):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cohmm._validation import shown
 from cohmm.data.encoding import MISSING, check_many
 from cohmm.data.memory import NO_CAP, Budget
 from cohmm.data.readers.codes import Coder
@@ -29,7 +30,6 @@ from cohmm.data.readers.source import (
 )
 from cohmm.data.scratch import ScratchArray
 from cohmm.data.sequences import Sequences, Unseen
-from cohmm.data.values import shown
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, in_order
 from cohmm.kernels.types import Ints
 
@@ -134,12 +134,12 @@ def read_sequences(
         ScratchArray(kind, in_memory) for kind in (np.int32, np.int64, np.int32, np.int64)
     )
 
-    def told(n: int) -> None:
+    def checked_progress(n: int) -> None:
         budget.check("the rows of all groups" if layout.is_grouped else "what is read")
         if progress is not None:
             progress(n)
 
-    for piece in read_pieces(sources, layout, coder, size, told, notice):
+    for piece in read_pieces(sources, layout, coder, size, checked_progress, notice):
         starts.append(piece.starts + len(codes))
         files.append(piece.files)
         rows.append(piece.rows)
@@ -230,6 +230,17 @@ def _read(
             piece.files,
             piece.rows,
         )
+
+
+def joined_on_disk(batches: Iterable[Sequences], most: int = IN_MEMORY // 4) -> Sequences:
+    """The sequences of all batches, as `Sequences.joined`; beyond ``most`` symbols in a file."""
+    codes, starts = ScratchArray(np.int32, 4 * most + 1), ScratchArray(np.int64, 8 * most)
+    for batch in batches:
+        starts.append(batch.offsets[:-1] + len(codes))
+        codes.append(batch.symbols)
+    starts.append(np.array([len(codes)]))
+    fields = codes.mapped(), starts.mapped(), batch.n_symbols, batch.vocabulary
+    return Sequences._trusted(*fields)
 
 
 def n_bytes(paths: Paths) -> int | None:

@@ -17,8 +17,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from cohmm._validation import Value
 from cohmm.atomic_write import StorageError
-from cohmm.data.values import Value
 
 SMALL = 2**20  # bytes: what is smaller stays in memory
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from cohmm._validation import Value, as_n_symbols, as_numbers, as_offsets, own, shown
+from cohmm._validation import Value, as_floats, as_n_symbols, as_numbers, as_offsets, own, shown
 from cohmm.data.arrow import arrow_table, group_rows
 from cohmm.data.encoding import (
     MISSING,
@@ -29,7 +29,7 @@ from cohmm.data.vocabulary import (
     hint_at_unseen,
     labels_for,
 )
-from cohmm.kernels.types import Ints
+from cohmm.kernels.types import Floats, Ints
 
 LABELS = "if they are names, give them as strings, or their list as the vocabulary"
 BLOCK = 2**22  # symbols at a time
@@ -287,6 +287,28 @@ class Sequences(Value):
     def labels(self) -> list[list[Any]]:
         """All sequences as lists of labels, or of numbers; None where one is missing."""
         return list(self)
+
+    def checked_weights(self, weights: Any, all_zero: bool = False) -> Floats | None:
+        """One weight per sequence, (S,), or None; all of them may be zero if ``all_zero``."""
+        if weights is None:
+            return None
+        array, items = as_floats("weights", weights), self.UNITS[0]
+        if array.shape != (len(self),):
+            raise ValueError(
+                f"weights must have one number per {items[:-1]}, ({len(self)},), not {array.shape}"
+            )
+        wrong = ~(np.isfinite(array) & (array >= 0))
+        if wrong.any():
+            s = int(np.argmax(wrong))
+            raise ValueError(
+                f"the weight of {self.name_of(s)} is {array[s]}: it must be finite and >= 0"
+            )
+        if not (all_zero or array[self.lengths > 0].any()):
+            raise ValueError(
+                f"the weights of all {items} are zero, but for empty ones: there is nothing to "
+                "learn from"
+            )
+        return array
 
     def name_of(self, s: int) -> str:
         """Which sequence this is, in words for an error message."""

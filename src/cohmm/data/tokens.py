@@ -117,10 +117,10 @@ class WordCodes:
         words = pa.Array.from_buffers(pa.large_string(), n, buffers).dictionary_encode()
         distinct = words.dictionary.to_pylist()
         if self._known is None:
-            found = map(self._codes.__getitem__, distinct)
+            coded = map(self._codes.__getitem__, distinct)
         else:
-            found = map(self._known.get, distinct, repeat(UNKNOWN))
-        codes = np.fromiter(found, np.int32, len(distinct))
+            coded = map(self._known.get, distinct, repeat(UNKNOWN))
+        codes = np.fromiter(coded, np.int32, len(distinct))
         self._symbols.frombytes(codes[words.indices.to_numpy()].data.cast("B"))
         self._ends.extend(np.cumsum(sizes) + self._ends[-1])
 

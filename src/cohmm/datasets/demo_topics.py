@@ -14,7 +14,7 @@ import numpy as np
 
 from cohmm.kernels.types import Floats
 from cohmm.model.hmm import HMM
-from cohmm.model.stationary import stationary_distribution
+from cohmm.model.markov_chain import stationary_distribution
 
 _PARAGRAPHS = Path(__file__).with_suffix(".txt").read_text("utf-8").split("\n\n")
 SUBJECTS = dict(paragraph.split(":", 1) for paragraph in _PARAGRAPHS)

@@ -11,8 +11,8 @@ import numpy as np
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model.hmm import HMM
+from cohmm.model.markov_chain import stationary_distribution
 from cohmm.model.sampling import generator
-from cohmm.model.stationary import stationary_distribution
 
 # Sizes of random sessions: from, and below.
 KINDS = 3

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from cohmm._validation import shown, silenced
 from cohmm.data.sequences import Sequences
-from cohmm.data.user_warnings import silenced
-from cohmm.data.values import shown
 from cohmm.diagnose.fit_summary import FitSummary
 from cohmm.diagnose.intervals import TABLES, Interval, Tables, check_level
 from cohmm.diagnose.standard_errors import errors_frame
@@ -29,8 +28,8 @@ from cohmm.learn.learner import prevalence_of
 from cohmm.learn.pairwise import pairwise
 from cohmm.learn.refinement import refine_triples
 from cohmm.learn.sequences.refine import refine
+from cohmm.model.convert import HMMTable
 from cohmm.model.hmm import HMM
-from cohmm.model.hmm_frames import HMMTable
 from cohmm.model.sampling import generator
 
 MIN_SEQUENCES = 20  # fewer are cut into blocks

@@ -9,18 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cohmm._validation import check_whole, silenced
 from cohmm.data.encoding import MISSING
 from cohmm.data.sequences import Sequences
-from cohmm.data.user_warnings import silenced
 from cohmm.evidence.counting import pair_counts
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import prevalence_of
-from cohmm.learn.options import check_whole
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.pair_evidence import n_in_pairs
 from cohmm.learn.pairwise import PairwiseFit, pairwise
 from cohmm.model.hmm import HMM
-from cohmm.model.matching import match_rows, total_variation
+from cohmm.model.markov_chain import match_rows, total_variation
 
 GROUPS, MIN_GROUPS = 100, 10
 MIN_BLOCK = 50  # symbols

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cohmm._validation import check_whole
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.separation import Whitened, lump
 from cohmm.evidence.windows import MOST_SYMBOLS as MOST_TRIPLE_SYMBOLS
@@ -28,7 +29,6 @@ from cohmm.evidence.windows import triple_counts
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import prevalence_of
-from cohmm.learn.options import check_whole
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 

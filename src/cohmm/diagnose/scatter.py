@@ -22,9 +22,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cohmm._validation import check_whole
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.options import check_whole
 from cohmm.learn.pairs.anchor_free import AnchorFreeError, Program
 from cohmm.model.sampling import generator
 

@@ -19,18 +19,17 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from cohmm._validation import check_whole, is_whole, silenced
 from cohmm.data.documents import Documents
 from cohmm.data.sequences import Sequences
 from cohmm.data.text import read_documents
-from cohmm.data.user_warnings import silenced
 from cohmm.diagnose.cross_validation import CrossValidation, Scored, grouped
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import as_lags, pair_counts
 from cohmm.kernels.types import Floats
-from cohmm.learn.options import check_whole, is_whole
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.topics.htmm import htmm
-from cohmm.model.hmm_frames import frame
+from cohmm.model.convert import frame
 from cohmm.topics.compare import Judged, part
 from cohmm.topics.stability import variation_between
 

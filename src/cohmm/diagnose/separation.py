@@ -22,7 +22,7 @@ from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import prevalence_of
 from cohmm.learn.pairs.spectrum import Spectrum
 from cohmm.model.hmm import HMM
-from cohmm.model.stationary import transition_power
+from cohmm.model.markov_chain import transition_power
 
 CLOSE = 0.1  # total variation
 MOSTLY = 0.5  # of what tells a state from the average

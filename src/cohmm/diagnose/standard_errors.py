@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from cohmm.data.values import shown
+from cohmm._validation import shown
 from cohmm.diagnose import scores
 from cohmm.diagnose.fit_summary import (
     BLOCK,
@@ -30,8 +30,8 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import prevalence_of
+from cohmm.model.convert import HMMTable, hmm_frame
 from cohmm.model.hmm import HMM
-from cohmm.model.hmm_frames import HMMTable, hmm_frame
 
 MAX_PARAMETERS = 6000  # of transitions and emissions: the information then takes 300 MB
 MIN_COUNT = 1.0  # expected; what is rarer is pinned at zero

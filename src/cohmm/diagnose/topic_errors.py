@@ -24,16 +24,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from cohmm._validation import check_whole
 from cohmm.data.documents import Documents
 from cohmm.diagnose.intervals import check_level
 from cohmm.kernels.documents import DocumentChain
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats
-from cohmm.learn.options import check_whole
 from cohmm.learn.topics.sticky_em import (
     PRIOR_MOVES,
     SMOOTHING,
-    checked_weights,
     expected_counts,
     expected_moves,
     sticky_chain,
@@ -148,7 +147,7 @@ def topic_errors(
     True
     """
     check_whole(2, n_groups=n_groups)
-    weighing = checked_weights(documents, weights)
+    weighing = documents.checked_weights(weights)
     counted = documents.lengths * (1.0 if weighing is None else weighing)
     there = np.flatnonzero(counted > 0)
     n = min(n_groups, len(there))

@@ -158,16 +158,16 @@ def from_files(
 def _expanded(paths: Any) -> list[str]:
     """Paths without wildcards."""
     given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    found = []
+    names = []
     for path in map(os.fspath, given):
         if os.path.exists(path) or not any(sign in path for sign in WILD):
-            found.append(path)
+            names.append(path)
             continue
         matching = sorted(glob.glob(path, recursive=True))
         if not matching:
             raise ValueError(f"{path}: no file has such a name")
-        found += matching
-    return found
+        names += matching
+    return names
 
 
 def _parts_of(source: Source, block: int) -> Iterator[FilePart]:

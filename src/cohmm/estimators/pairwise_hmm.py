@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from cohmm._validation import check_choice, check_decay
 from cohmm.data.partitioned import Data, as_data
 from cohmm.data.sequences import Sequences
 from cohmm.diagnose.bootstrap import Bootstrap, bootstrap, refit
@@ -22,18 +23,16 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.constraints import PseudoCounts, UserTables
-from cohmm.learn.learner import Fit, print_progress, warn
-from cohmm.learn.options import check_choice, check_decay
+from cohmm.learn.learner import Callback, Fit, print_progress, warn
 from cohmm.learn.pairs.pair_evidence import Combine, PairFit
 from cohmm.learn.pairs.volume import Volume
 from cohmm.learn.pairwise import PairwiseFit, pairwise
 from cohmm.learn.refinement import SMOOTHING, Refine
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.answers import Algorithm, Answers
+from cohmm.model.convert import HMMTable
 from cohmm.model.hmm import HMM
-from cohmm.model.hmm_frames import HMMTable
-from cohmm.model.more_symbols import with_symbols
-from cohmm.model.rare import good_turing, with_rare
+from cohmm.model.unseen_symbols import good_turing, with_rare, with_symbols
 
 
 @dataclass(frozen=True)
@@ -223,6 +222,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         *,
         states: Any = None,
         sample_weight: Any = None,
+        callback: Callback | None = None,
     ) -> Self:
         """Count the pairs of ``X`` and learn from them.
 
@@ -238,9 +238,11 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array, (S,), optional
             How often each sequence counts.  Of very little data the mean of the models that it
             allows is taken, and with weights the most probable one.
+        callback : function of a `Progress`, optional
+            Called with every iteration that was kept; its ``stage`` is "pairs" or "refinement".
         """
         data = self._sequences(X, _one_of(y, lengths))
-        return self._learn(data, self.refine, states=states, weights=sample_weight)
+        return self._learn(data, self.refine, None, states, sample_weight, callback)
 
     def fit_counts(self, counts: Cooccurrence) -> Self:
         """Learn from pair counts; no sequence is needed, and nothing is refined."""
@@ -540,6 +542,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         start: HMM | None = None,
         states: Any = None,
         weights: Any = None,
+        callback: Callback | None = None,
     ) -> Self:
         check_choice(("error", "missing", "rare"), unseen=self.unseen)
         known = self._tables.known(
@@ -570,7 +573,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             else self.sparsity,
             random_state=self.random_state,
             start=start,
-            callback=print_progress if self.verbose else None,
+            callback=callback or (print_progress if self.verbose else None),
         )
         summary = FitSummary.of(
             data if fit.refined or fit.pairs is None else fit.counts,

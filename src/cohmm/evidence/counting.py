@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from cohmm._validation import as_floats
 from cohmm.data.documents import Documents
 from cohmm.data.memory import LARGEST_BATCH, NO_CAP, Budget
 from cohmm.data.partitioned import Partitioned, count_data
@@ -106,42 +105,8 @@ def count_documents(
     array([[0, 1],
            [1, 0]])
     """
-    if isinstance(documents, Partitioned):
-        if weights is not None:
-            raise ValueError("weights are for documents in memory, not for parts of them")
-        return _with_some_pairs(documents.map_sum(_document_pairs, as_lags(lags)), documents)
-    sequences, filled = documents.as_sequences()
-    if weights is not None:
-        weights = as_floats("weights", weights)
-        if weights.shape != (len(documents),):
-            raise ValueError(
-                f"weights must have one number per document, ({len(documents)},), "
-                f"not {weights.shape}"
-            )
-        wrong = ~(np.isfinite(weights) & (weights >= 0))
-        if wrong.any():
-            d = int(np.argmax(wrong))
-            raise ValueError(
-                f"the weight of {documents.name_of(d)} is {weights[d]}: it must be finite and >= 0"
-            )
-        weights = weights[filled]
-    counts = pair_counts(sequences, lags, weights)
-    if weights is not None and not weights.any():
-        raise ValueError("the weight of every document that has a word is 0")
-    return _with_some_pairs(counts, documents)
-
-
-def _document_pairs(documents: Documents, lags: list[int]) -> Cooccurrence | None:
-    """Of a part, which may have no word."""
-    return pair_counts(documents.as_sequences()[0], lags) if documents.n_words else None
-
-
-def _with_some_pairs(
-    counts: Cooccurrence | None, documents: Documents | Partitioned
-) -> Cooccurrence:
-    """``counts``, if there are any."""
-    if counts is None:
-        raise ValueError(f"there is no word in {len(documents)} documents")
+    weights = documents.checked_weights(weights)
+    counts: Cooccurrence = documents.map_sum(_document_pairs, as_lags(lags), weights)
     if not any(counts.n_pairs(lag) for lag in counts.lags):
         longest = int(documents.lengths.max(initial=0))
         raise ValueError(
@@ -149,6 +114,11 @@ def _with_some_pairs(
             f"{len(documents)} documents has {longest} word{'' if longest == 1 else 's'}"
         )
     return counts
+
+
+def _document_pairs(documents: Documents, lags: list[int], weights: Floats | None) -> Cooccurrence:
+    sequences, filled = documents.as_sequences()
+    return pair_counts(sequences, lags, None if weights is None else weights[filled])
 
 
 def as_lags(lags: Iterable[int] | int) -> list[int]:
@@ -164,7 +134,11 @@ def pair_counts(
 ) -> Cooccurrence:
     """`count_pairs` of `Sequences`, where counting no pair at all is no mistake."""
     lags = as_lags(lags)
-    weighing = None if weights is None else checked_weights(weights, data.lengths)
+    weighing = data.checked_weights(weights, all_zero=True)
+    if weighing is not None:
+        with np.errstate(over="ignore"):
+            total = float(weighing @ data.lengths)
+        check_total("the weights of all observations", total, weighing.dtype)
     first = data.symbols[data.offsets[:-1]]
     known = first >= 0
     starts = np.bincount(
@@ -267,7 +241,7 @@ def dense_counts(
     """Counts of pairs, and of symbols: those that begin a pair, and those that do not."""
     n, length = data.n_symbols, len(data.symbols)
     kind = np.int64 if weights is None else np.float64
-    # A table a part is worth its room only where it is much smaller than the data.  Whole
+    # One table per part is worth its room only where it is much smaller than the data.  Whole
     # numbers add up in any parts; weights are always summed in the same.
     worthwhile = max(1, length // (4 * n * n))
     parts = split(length, min(worthwhile, n_threads() if weights is None else WEIGHED_PARTS))
@@ -277,9 +251,9 @@ def dense_counts(
         kernels.count_dense(data.symbols, data.offsets, (first, stop), lag, weights, table, alone)
         return table, alone
 
-    found = run(count, parts)
-    table, alone = found[0]
-    for other, others in found[1:]:
+    tables = run(count, parts)
+    table, alone = tables[0]
+    for other, others in tables[1:]:
         table += other
         alone += others
     return table, table.sum(axis=1) + alone
@@ -372,28 +346,13 @@ def _weighed_pairs(
     data: Sequences, lag: int, weights: Floats
 ) -> tuple[sparse.csr_array, np.ndarray]:
     n, symbols = data.n_symbols, data.symbols
-    each = np.repeat(weights, data.lengths)
-    behind = np.arange(len(symbols)) + lag
-    begins = (behind < np.repeat(data.offsets[1:], data.lengths)) & (symbols >= 0)
-    begins[begins] = symbols[behind[begins]] >= 0
-    row, column = symbols[begins], symbols[behind[begins]]
-    matrix = sparse.csr_array((each[begins], (row, column)), shape=(n, n))
+    weight_at = np.repeat(weights, data.lengths)
+    later = np.arange(len(symbols)) + lag
+    begins = (later < np.repeat(data.offsets[1:], data.lengths)) & (symbols >= 0)
+    begins[begins] = symbols[later[begins]] >= 0
+    row, column = symbols[begins], symbols[later[begins]]
+    matrix = sparse.csr_array((weight_at[begins], (row, column)), shape=(n, n))
     matrix.sum_duplicates()
     matrix.eliminate_zeros()  # pairs of weight zero
     seen = symbols >= 0
-    return matrix, np.bincount(symbols[seen], each[seen], n)
-
-
-def checked_weights(weights: Any, lengths: Ints) -> Floats:
-    """One weight per sequence, (S,), none below zero."""
-    array = as_floats("weights", weights)
-    n = len(lengths)
-    if array.shape != (n,):
-        raise ValueError(f"weights must have one number per sequence, ({n},), not {array.shape}")
-    wrong = ~(np.isfinite(array) & (array >= 0))
-    if wrong.any():
-        s = int(np.argmax(wrong))
-        raise ValueError(f"the weight of sequence {s} is {array[s]}: it must be finite and >= 0")
-    with np.errstate(over="ignore"):
-        check_total("the weights of all observations", float(array @ lengths), array.dtype)
-    return array
+    return matrix, np.bincount(symbols[seen], weight_at[seen], n)

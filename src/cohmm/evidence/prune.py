@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.data.values import shown
+from cohmm._validation import shown
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.kernels.types import Ints
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cohmm._validation import check_learned
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import warn
-from cohmm.learn.options import check_learned
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
-from cohmm.model.probabilities import probabilities
+from cohmm.model.markov_chain import probabilities
 
 ALL = "ste"  # start, transitions, emissions: hmmlearn's letters
 NAMES = {"s": "startprob", "t": "transmat", "e": "emissionprob"}

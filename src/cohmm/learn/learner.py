@@ -16,12 +16,23 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from cohmm.data import user_warnings
+from cohmm import _validation
+from cohmm._validation import (
+    check_amounts,
+    check_functions,
+    check_seed,
+    check_weights_of_priors,
+    check_whole,
+    shown,
+)
+from cohmm.data.documents import Documents
+from cohmm.data.partitioned import Partitioned
+from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.windows import Triples, Windows
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats
-from cohmm.learn.options import check_option, needs
 from cohmm.model.hmm import HMM
-from cohmm.model.stationary import stationary_distribution
+from cohmm.model.markov_chain import stationary_distribution
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,6 +56,10 @@ class Progress(NamedTuple):
     """How far the extrapolation went; 1 is the plain update."""
     seconds: float = 0.0
     """Wall time since the learner began."""
+    stage: str = ""
+    """The step of a recipe, such as "pairs" or "refinement", as a callback is told it."""
+    max_iter: int | None = None
+    """The most passes that the stage may take, as a callback is told it."""
 
 
 Callback = Callable[[Progress], None]
@@ -160,7 +175,7 @@ class Record:
 
 def warn(message: str, category: type[Warning] = EvidenceWarning) -> None:
     """A warning of the evidence, if no other kind is named, that points at the user's line."""
-    user_warnings.warn(message, category)
+    _validation.warn(message, category)
 
 
 def prevalence_of(model: HMM) -> Floats:
@@ -208,3 +223,67 @@ def keeping(before: HMM, after: HMM, learned: str = "ste") -> HMM:
         one("e", before.emissionprob, after.emissionprob),
         after.vocabulary,
     )
+
+
+# -- checks ----------------------------------------------------------------------------------
+
+_EVIDENCE: dict[str, tuple[Any, str, str]] = {
+    "Cooccurrence": (Cooccurrence, "counts of pairs, a Cooccurrence", "count_pairs(X)"),
+    "Triples": (Triples, "counts of triples, a Triples", "count_triples(X)"),
+    "Windows": (Windows, "counts of windows, a Windows", "count_windows(X, tau=2)"),
+    "Documents": (Documents, "Documents", "read_documents(texts)"),
+    "Documents | Partitioned": (
+        (Documents, Partitioned),
+        "Documents",
+        "read_documents(texts)",
+    ),
+    "HMM": (HMM, "a model, an HMM", "PairwiseHMM(...).fit(X).model_"),
+}
+
+
+def check_option(name: str, value: Any, annotation: str) -> None:
+    """An option that learners share, by its name; a start by what it is said to be, too."""
+    if name == "start" and not annotation.startswith("HMM"):
+        return
+    if isinstance(value, str) and value == "auto" and "'auto'" in annotation:
+        return
+    if name in _CHECKS:
+        _CHECKS[name](**{name: value})
+
+
+def check_models(**options: Any) -> None:
+    """An HMM."""
+    for name, value in options.items():
+        if not isinstance(value, HMM):
+            raise ValueError(f"{name} must be an HMM, not {shown(value)}")
+
+
+def needs(kind: str, given: object, learner: str) -> None:
+    """Refuse evidence that is not of the ``kind`` a learner needs, and say how to get it."""
+    if kind in _EVIDENCE and not isinstance(given, _EVIDENCE[kind][0]):
+        _, what, how = _EVIDENCE[kind]
+        raise ValueError(f"{learner} learns from {what}: give {how}, not a {type(given).__name__}")
+
+
+def needs_sequences(given: object, learner: str) -> None:
+    """Refuse counts where a learner has to read the sequences themselves."""
+    if isinstance(given, (Cooccurrence, Triples, Windows)):
+        raise ValueError(
+            f"{learner} reads sequences, of which a {type(given).__name__} says too little: "
+            "give the data that was counted"
+        )
+
+
+_CHECKS: dict[str, Callable[..., None]] = {
+    "max_iter": check_whole,
+    "n_init": check_whole,
+    "workers": check_whole,
+    "min_documents": check_whole,
+    "tol": check_amounts,
+    "smoothing": check_amounts,
+    "sparsity": check_weights_of_priors,
+    "random_state": check_seed,
+    "start": check_models,
+    "callback": check_functions,
+    "stage": check_functions,
+}

@@ -1,35 +1,36 @@
 """The whole recipe, from data to a model: pairs first, then maximum likelihood.
 
-1. count pairs, in one pass over the data;
-2. learn from them alone: `min_volume`, which orders states by prevalence, and gives
-   a symbol that is in no pair its frequency, in every state;
-3. if the data is at hand and that is worth its time, `refine`, from there or, where a random
-   start leads further, from that: `best_start`.  Of long data the triples alone are taken to
-   maximum likelihood, at a cost that does not depend on its length;
-4. else, if zeros show in emissions, `debias`.
+0. Options are checked, before anything is counted.
+1. Count pairs, in one pass over the data.
+2. Learn from them alone: `min_volume`, which orders states by prevalence, and gives a symbol that
+   is in no pair its frequency, in every state.
+3. Decide, once, whether to refine (`Refinement.decide`): if the data is at hand and that is worth
+   its time.  From the pair estimate or, where a random start leads further, from that
+   (`best_start`).  Of pairs alone the volume term is taken away, if zeros show (`debias`).
+4. Refine: `refine`, by the sequences; of long data by its triples, at a cost that does not depend
+   on its length.
 
 Where something is `Known` that tells states apart, a start that agrees with it takes the place of
-the second step; and so do triples, windows or random starts where there are more states than
-symbols, which pairs cannot tell apart (`overcomplete_start`).
+step 2; so do triples, windows or random starts where there are more states than symbols, which
+pairs cannot tell apart (`overcomplete_start`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
+from cohmm._validation import check_choice, is_whole
 from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.cooccurrence import Cooccurrence
-from cohmm.evidence.counting import checked_weights
 from cohmm.learn.constraints import Known, uniform_states
 from cohmm.learn.learner import Callback, Fit, Record, keeping, learner
-from cohmm.learn.options import is_whole
 from cohmm.learn.pairs.debias import debias_if_sparse
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import from_pairs
@@ -40,8 +41,16 @@ from cohmm.learn.pairs.pair_evidence import (
     warn_of_noise,
     warned_of_noise_later,
 )
-from cohmm.learn.pairs.volume import Volume
-from cohmm.learn.refinement import SMOOTHING, First, Refine, SecondStep, Stage, overcomplete_start
+from cohmm.learn.pairs.volume import Volume, check_penalty, volume_term
+from cohmm.learn.refinement import (
+    SMOOTHING,
+    Decision,
+    First,
+    Refine,
+    Refinement,
+    Stage,
+    overcomplete_start,
+)
 from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.likelihood import from_labels
 from cohmm.learn.sequences.multistart import best_start
@@ -146,29 +155,39 @@ def pairwise(
     >>> fit.model.distance(truth).transition < fit.pairs.model.distance(truth).transition
     True
     """
+    # Options first: a typo costs no pass over the data.
     if known is not None and not isinstance(known, Known):
         raise ValueError(f"known must be a Known, not {known!r}")
     known = known or Known()
     if weights is not None and isinstance(data, Sequences):
-        weights = checked_weights(weights, data.lengths)
+        weights = data.checked_weights(weights)
         if (weights == 1).all():
             weights = None
-    second = SecondStep(refine, known, weights, sparsity, smoothing, max_iter, tol, random_state)
+    check_choice(("tied", "summed"), combine=combine)
+    check_penalty(penalty)
+    volume = volume_term(volume)
+    refinement = Refinement(
+        refine, known, weights, sparsity, smoothing, max_iter, tol, random_state
+    )
+    stage = stage or partial(_stage, callback)
+    passes = PAIR_PASSES if max_iter is None else max_iter
+    pair_smoothing = SMOOTHING if smoothing is None else smoothing
+    # 1. Count pairs, in one pass over the data.
     source = as_source(data, weights)
     counts = source.count((1,) if lags is None else lags)
-    watch = stage or (lambda name, passes: nullcontext(callback))
     if is_whole(n_components) and n_components >= 1:  # type: ignore[operator]
         known.check(int(n_components), counts.n_symbols)
-    passes = PAIR_PASSES if max_iter is None else max_iter
     if known.decides_states:
-        return _informed(source, counts, n_components, second, passes, watch)
-    usual = SMOOTHING if smoothing is None else smoothing
+        return _informed(source, counts, n_components, refinement, passes, stage)
     if (too_many := _beyond(n_components, counts)) is not None:
-        needed = _needed(source, counts, too_many, refine)
-        first = overcomplete_start(needed, too_many, smoothing=usual, random_state=random_state)
-        second = replace(second, wanted="sequences")
-        return _together(counts, None, second.take(first.model, needed, counts, watch), first.began)
-    with watch("pairs", passes) as told, warned_of_noise_later():
+        sequences = _needed(source, counts, too_many, refine)
+        first = overcomplete_start(
+            sequences, too_many, smoothing=pair_smoothing, random_state=random_state
+        )
+        refined = refinement.run(first.model, Decision("sequences", sequences), stage)
+        return _together(counts, None, refined, first.began)
+    # 2. Learn from pairs alone.
+    with stage("pairs", passes) as report, warned_of_noise_later():
         pairs = min_volume(
             counts,
             n_components,
@@ -179,21 +198,33 @@ def pairwise(
             max_iter=passes,
             tol=tol,
             n_init=n_init,
-            smoothing=usual,
+            smoothing=pair_smoothing,
             random_state=random_state,
             start=start,
-            callback=told,
+            callback=report,
         )
+    # 3. Decide, once, whether to refine, and by what.
     k = pairs.model.n_components
     known.check(k, counts.n_symbols)
-    sequences = second.data(source, counts, k)
-    warn_of_noise(pairs.spectrum, k, goes_on=sequences is not None)
+    decision = refinement.decide(source, counts, k)
+    warn_of_noise(pairs.spectrum, k, goes_on=decision is not None)
     first = First(pairs.model, "pairs")
-    if sequences is None and sparsity == "auto" and combine == "tied":
-        pairs = debias_if_sparse(pairs, counts, usual, random_state)
-    elif sequences is not None and start is None and second.may_race(counts, k):
-        first = _better_start(pairs.model, sequences, random_state)
-    return _together(counts, pairs, second.take(first.model, sequences, counts, watch), first.began)
+    if decision is None:
+        if sparsity == "auto" and combine == "tied":
+            pairs = debias_if_sparse(pairs, counts, pair_smoothing, random_state)
+    elif start is None and weights is None and k > 1 and decision.evidence == "sequences":
+        first = _better_start(pairs.model, decision.data, random_state)
+    # 4. Refine.
+    return _together(counts, pairs, refinement.run(first.model, decision, stage), first.began)
+
+
+@contextmanager
+def _stage(callback: Callback | None, name: str, max_iter: int) -> Iterator[Callback | None]:
+    """The callback, with every iteration told which stage it is of, and how many there may be."""
+    if callback is None:
+        yield None
+    else:
+        yield lambda step: callback(step._replace(stage=name, max_iter=max_iter))
 
 
 def _beyond(n_components: States, counts: Cooccurrence) -> int | None:
@@ -225,25 +256,26 @@ def _informed(
     source: Source,
     counts: Cooccurrence,
     n_components: States,
-    second: SecondStep,
+    refinement: Refinement,
     passes: int,
-    watch: Stage,
+    stage: Stage,
 ) -> PairwiseFit:
     """From a start that agrees with what is known."""
-    known = second.known
+    known = refinement.known
     if not is_whole(n_components):
         raise ValueError(f"n_components={n_components!r}: what is known has a number of states")
     k = int(n_components)
     labelled: Fit | HMM | None = None
-    data = second.data(source, counts, k)
+    decision = refinement.decide(source, counts, k)
+    data = None if decision is None else decision.data
     if known.states is not None:
-        if second.wanted is False:
+        if refinement.refine is False:
             raise ValueError("refine=False learns from pairs alone, which have no known states")
         if data is None:
             raise ValueError("states are of observations: give the data, not its counts")
         if not isinstance(data, Sequences):
             raise ValueError("known states are for data in memory, not for parts of it")
-        labelled = from_labels(data, known, k, second.weights, second.random_state)
+        labelled = from_labels(data, known, k, refinement.weights, refinement.random_state)
         if isinstance(labelled, Fit):
             return _together(counts, None, None, "what is known", labelled)
     pairs = None
@@ -252,23 +284,23 @@ def _informed(
     elif known.n_tables == 3 and data is not None:
         start = known.over(uniform_states(k, np.ones(counts.n_symbols), counts.vocabulary))
     else:
-        with watch("pairs", passes) as told:
+        with stage("pairs", passes) as report:
             fits = from_pairs(
                 counts,
                 known,
                 k,
                 alone=data is None,
                 max_iter=passes,
-                tol=second.tol,
-                random_state=second.random_state,
-                record=Record(told),
+                tol=refinement.tol,
+                random_state=refinement.random_state,
+                record=Record(report),
             )
         pairs, start = fits[0], fits[0].model
-        if data is not None and known.emissionprob is None and second.weights is None:
-            start = _raced(data, known, [fit.model for fit in fits], second.random_state)
+        if data is not None and known.emissionprob is None and refinement.weights is None:
+            start = _raced(data, known, [fit.model for fit in fits], refinement.random_state)
         elif data is not None:
             start = known.over(start)
-    return _together(counts, pairs, second.take(start, data, counts, watch), "what is known")
+    return _together(counts, pairs, refinement.run(start, decision, stage), "what is known")
 
 
 def _raced(data: Data, known: Known, models: list[HMM], random_state: Any) -> HMM:

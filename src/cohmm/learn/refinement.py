@@ -1,4 +1,4 @@
-"""The second step of the recipe: from a start to maximum likelihood, by sequences or triples."""
+"""Refinement: from a start to maximum likelihood, by sequences or by triples, decided once."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from cohmm._validation import check_choice
 from cohmm.data.partitioned import Data
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.windows import MOST_SYMBOLS, triple_counts, window_counts
 from cohmm.learn.constraints import Known, PseudoCounts
 from cohmm.learn.learner import Callback, Fit
-from cohmm.learn.options import check_choice
 from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.likelihood import encoded
 from cohmm.learn.sequences.multistart import best_start
@@ -24,7 +24,6 @@ from cohmm.learn.sources import Source
 from cohmm.learn.sparsity import opened
 from cohmm.learn.windows.overcomplete import grouped, overcomplete
 from cohmm.learn.windows.window_ml import MAX_ITER, triple_maximum_likelihood
-from cohmm.learn.windows.window_ml import MAX_ITER as MAX_WINDOW_PASSES
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 
@@ -41,23 +40,30 @@ Stage = Callable[[str, int], AbstractContextManager[Callback | None]]
 """Called with "pairs" or "refinement" and the most passes it may take, as each begins."""
 
 
+class Decision(NamedTuple):
+    """That a model is refined: by what, and on which data."""
+
+    evidence: Literal["sequences", "triples"]
+    data: Data
+
+
 @dataclass(frozen=True, eq=False)
-class SecondStep:
-    """What is asked of it.
+class Refinement:
+    """Options of the refinement step, checked together.
 
     Parameters
     ----------
-    wanted : bool, "auto", "sequences" or "triples"
-        Whether it is taken, and by the likelihood of what.
+    refine : bool, "auto", "sequences" or "triples"
+        Whether to refine, and by the likelihood of what.
     known : Known
         What is known beside the data.
     weights : array, (S,), or None
         How often each sequence counts.
     sparsity, smoothing, max_iter, tol, random_state
-        As for `cohmm.learn.refine`; None where they are for us to choose.
+        As for `cohmm.learn.refine`; None where the default depends on the data.
     """
 
-    wanted: Refine
+    refine: Refine
     known: Known
     weights: Any
     sparsity: float | Literal["auto"]
@@ -67,10 +73,10 @@ class SecondStep:
     random_state: Any
 
     def __post_init__(self) -> None:
-        check_choice((True, False, "auto", "sequences", "triples"), refine=self.wanted)
-        if self._prefers_zeros and self.wanted is False:
+        check_choice((True, False, "auto", "sequences", "triples"), refine=self.refine)
+        if self._prefers_zeros and self.refine is False:
             raise ValueError(f"sparsity={self.sparsity} is for refinement: set refine=True too")
-        if self.wanted == "triples" and self._needs_sequences:
+        if self.refine == "triples" and self._needs_sequences:
             raise ValueError(
                 "refine='triples' has no place for weights, known states and what was set by hand"
             )
@@ -84,12 +90,17 @@ class SecondStep:
         known = self.known
         return known.decides_states or known.prior is not None or self.weights is not None
 
-    def way(
+    def decide(self, source: Source, counts: Cooccurrence, n_components: int) -> Decision | None:
+        """Whether and how a model of these counts is refined; None where no data is at hand."""
+        evidence = self._evidence(counts, n_components)
+        data = source.sequences(counts) if evidence else None
+        return None if evidence is None or data is None else Decision(evidence, data)
+
+    def _evidence(
         self, counts: Cooccurrence, n_components: int
     ) -> Literal["sequences", "triples"] | None:
-        """What to refine by, if at all."""
-        if self.wanted in (False, "sequences", "triples"):
-            return self.wanted or None
+        if self.refine in (False, "sequences", "triples"):
+            return self.refine or None
         n = int(counts.symbol_counts.sum())
         triples = not self._needs_sequences and triples_serve(counts)
         cheap = (
@@ -98,44 +109,32 @@ class SecondStep:
             else worthwhile(n, n_components)
         )
         asked = self._prefers_zeros or self.known.states is not None or self.known.prior is not None
-        if self.wanted == "auto" and not (asked or cheap):
+        if self.refine == "auto" and not (asked or cheap):
             return None
         return "triples" if triples else "sequences"
 
-    def may_race(self, counts: Cooccurrence, n_components: int) -> bool:
-        """Whether its start may be another one than was asked for: of sequences, unweighted."""
-        if self.weights is not None or n_components == 1:
-            return False
-        return self.way(counts, n_components) == "sequences"
-
-    def data(self, source: Source, counts: Cooccurrence, n_components: int) -> Data | None:
-        """What it reads; None where it is not taken, or the data is not at hand."""
-        return source.sequences(counts) if self.way(counts, n_components) else None
-
-    def take(
-        self, start: HMM, data: Data | None, counts: Cooccurrence, watch: Stage
-    ) -> RefinedFit | None:
-        """Take it from ``start``, if there is data to read."""
-        if data is None:
+    def run(self, start: HMM, decision: Decision | None, stage: Stage) -> RefinedFit | None:
+        """From ``start`` to maximum likelihood, as was decided."""
+        if decision is None:
             return None
-        way = self.way(counts, start.n_components)
+        evidence, data = decision
         smoothing = self.smoothing
         if smoothing is None:
             smoothing = SMOOTHING if self.known.n_tables == 0 else 0.0
-        passes = self.max_iter
-        if passes is None:
+        max_iter = self.max_iter
+        if max_iter is None:
             cheap = most_passes(data.n_observations, start.n_components)
-            passes = MAX_WINDOW_PASSES if way == "triples" else cheap
+            max_iter = MAX_ITER if evidence == "triples" else cheap
         common: dict[str, Any] = {
             "sparsity": self.sparsity,
             "smoothing": smoothing,
-            "max_iter": passes,
+            "max_iter": max_iter,
             "tol": self.tol,
             "random_state": self.random_state,
         }
-        with watch("refinement", passes) as told:
-            if way == "triples":
-                return refine_triples(start, data, callback=told, **common)
+        with stage("refinement", max_iter) as callback:
+            if evidence == "triples":
+                return refine_triples(start, data, callback=callback, **common)
             known = self.known
             return refine(
                 start,
@@ -145,7 +144,7 @@ class SecondStep:
                 learned=known.learned,
                 prior=known.prior or (PseudoCounts() if known.decides_states else None),
                 as_given=known.decides_states,
-                callback=told,
+                callback=callback,
                 **common,
             )
 

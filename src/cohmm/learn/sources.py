@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-
 from cohmm.data.partitioned import Data, Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.cooccurrence import Cooccurrence
@@ -57,14 +55,8 @@ class CountsAlone:
 
 def as_source(data: Any, weights: Any) -> Source:
     """``data`` as a source, whatever it came as."""
-    if isinstance(data, Partitioned) and weights is not None:
-        raise ValueError("weights are for data in memory, not for parts of it")
     if isinstance(data, (Sequences, Partitioned)):
-        if weights is not None and not np.any(weights):
-            raise ValueError(
-                "the weights of all sequences are zero: there is nothing to learn from"
-            )
-        return InMemory(data, weights)
+        return InMemory(data, data.checked_weights(weights))
     if weights is not None:
         raise ValueError("weights are of sequences: counts have theirs in them already")
     if isinstance(data, Cooccurrence):

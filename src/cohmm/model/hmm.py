@@ -17,12 +17,16 @@ from cohmm.data.vocabulary import Vocabulary, as_vocabulary, label_array
 from cohmm.kernels.recursions import Tables, log_tables, probability_tables
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model import decoding, inference
-from cohmm.model.hmm_frames import HMMTable, hmm_frame
-from cohmm.model.hmmlearn_models import categorical_hmm, tables_of
-from cohmm.model.matching import Distance, match_rows, total_variation
-from cohmm.model.probabilities import probabilities
+from cohmm.model.convert import HMMTable, categorical_hmm, hmm_frame, tables_of
+from cohmm.model.markov_chain import (
+    Distance,
+    match_rows,
+    probabilities,
+    stationary_distribution,
+    total_variation,
+    transition_power,
+)
 from cohmm.model.sampling import generator, sample
-from cohmm.model.stationary import stationary_distribution, transition_power
 
 
 class ImpossibleObservation(ValueError):
@@ -128,7 +132,7 @@ class HMM:
         return self._encoded(y, lengths, unseen)
 
     def encode_rare(self, y: Any, lengths: Iterable[int] | None = None) -> Sequences:
-        """As `encode`, in the symbols of `cohmm.model.rare.with_rare`: what is unknown is N."""
+        """As `encode`, in the symbols of `unseen_symbols.with_rare`: what is unknown is N."""
         return self._encoded(y, lengths, RARE)
 
     def _encoded(self, y: Any, lengths: Iterable[int] | None, unseen: str) -> Sequences:
@@ -220,7 +224,7 @@ class HMM:
         *,
         algorithm: Literal["viterbi", "map"] = "viterbi",
     ) -> tuple[Floats, Ints]:
-        """As `decode`, with a log-probability a sequence, (S,)."""
+        """As `decode`, with one log-probability per sequence, (S,)."""
         data = self.encode(y, lengths, unseen)
         if algorithm == "viterbi":
             states, lost = decoding.viterbi(self._logs, data.symbols, data.offsets)
@@ -243,7 +247,7 @@ class HMM:
     ) -> Floats:
         """Probabilities of the next symbols: (steps, N), or (S, steps, N) with ``lengths``.
 
-        Row h is P(symbol h + 1 places behind the end | y).
+        Row h is P(symbol h + 1 steps ahead | y).
         """
         check_whole(steps=steps)
         data = self.encode(y, lengths, unseen)

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize, PowerNorm
 from matplotlib.image import AxesImage
 
+from cohmm._validation import check_whole
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.options import check_whole
-from cohmm.model.seriation import next_state, seriated
+from cohmm.model.markov_chain import next_state, seriated
 from cohmm.plots._unwrap import Table, emissions_of, transitions_of
 from cohmm.plots.canvas import SHADES, canvas, word
 from cohmm.topics.top_words import Order, top_codes

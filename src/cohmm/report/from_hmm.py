@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cohmm.data.joined_on_disk import joined_on_disk
+from cohmm.data.read_sequences import joined_on_disk
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.fit_summary import FitSummary

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from cohmm._validation import is_whole
 from cohmm.diagnose.diagnosis import Diagnosis
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import Progress
-from cohmm.learn.options import is_whole
-from cohmm.model.seriation import first_threshold, seriated
+from cohmm.model.markov_chain import first_threshold, seriated
 from cohmm.report.colours import PALETTE
 from cohmm.report.render import write
 from cohmm.report.schema import (

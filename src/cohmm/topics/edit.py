@@ -30,7 +30,7 @@ import numpy as np
 
 from cohmm._validation import is_whole
 from cohmm.kernels.types import Floats, Ints
-from cohmm.model.matching import match_rows
+from cohmm.model.markov_chain import match_rows
 from cohmm.model.topic_model import MAX_LABEL, TopicLabels, TopicModel, checked_label
 
 TIE = " / "  # between the labels of topics that are merged

@@ -19,7 +19,7 @@ from cohmm.data.text import TextWarning, read_documents
 from cohmm.distributed.backend import Partitions
 from cohmm.kernels.types import Floats
 from cohmm.model.answers import list_array
-from cohmm.model.hmm_frames import frame, square
+from cohmm.model.convert import frame, square
 from cohmm.model.topic_model import TopicModel
 from cohmm.topics.coherence import coherence
 from cohmm.topics.overview import MAX_DECODED, TOP, contrast

@@ -41,7 +41,7 @@ from cohmm._validation import shown, warn
 from cohmm.data.documents import Documents
 from cohmm.data.text import TextWarning
 from cohmm.kernels.types import Floats, Ints
-from cohmm.model.hmm_frames import frame
+from cohmm.model.convert import frame
 from cohmm.model.topic_model import TopicModel
 from cohmm.topics.overview import count_runs
 from cohmm.topics.periods import Groups, Period, are_dates, check_period, is_missing, periods_of

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from cohmm.kernels.types import Floats, Ints
-from cohmm.model.hmm_frames import frame
-from cohmm.model.matching import match_rows
+from cohmm.model.convert import frame
+from cohmm.model.markov_chain import match_rows
 from cohmm.model.topic_model import TopicModel
 from cohmm.topics.top_words import at_most, top_codes, top_words
 

@@ -24,7 +24,7 @@ from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.pair_topics import topics_of_pairs
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm import HMM
-from cohmm.model.matching import match_rows, total_variation
+from cohmm.model.markov_chain import match_rows, total_variation
 from tests.laws import close, rows_are_distributions
 from tests.topics.samples import documents_of, error
 

@@ -98,5 +98,5 @@ def test_a_weight_is_so_many_documents(small: TopicSample) -> None:
 
 
 def test_weights_that_are_all_zero(small: TopicSample) -> None:
-    with pytest.raises(ValueError, match="not all of them 0"):
+    with pytest.raises(ValueError, match="weights of all documents are zero"):
         gruber(small.documents, 2, weights=np.zeros(600))

@@ -11,7 +11,7 @@ from cohmm import HMM, EvidenceWarning, Triples, count_triples
 from cohmm.evidence.windows import Windows, count_windows
 from cohmm.learn.windows.overcomplete import grouped, overcomplete
 from cohmm.learn.windows.window_law import window_probability
-from cohmm.model.stationary import stationary_distribution
+from cohmm.model.markov_chain import stationary_distribution
 from tests import laws
 from tests.strategies import random_model
 

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cohmm._validation import LARGEST_CODE, as_n_symbols, shown
 from cohmm.data.encoding import MISSING
 from cohmm.data.readers.columns import Chunk
 from cohmm.data.readers.source import Source, place
 from cohmm.data.sequences import Unseen
-from cohmm.data.values import LARGEST_CODE, as_n_symbols, shown
 from cohmm.data.vocabulary import Vocabulary, hint_at_unseen
 from cohmm.kernels.types import Ints
 
@@ -131,9 +131,9 @@ class Coder:
         if symbols.type != self._kept.type:
             return np.arange(len(symbols))
         places = pc.index_in(symbols, self._kept)
-        found = _are_valid(places)
-        codes[:-1][found] = self._kept_codes[_plain_numbers(places)[found]]
-        return np.flatnonzero(~found)
+        known = _are_valid(places)
+        codes[:-1][known] = self._kept_codes[_plain_numbers(places)[known]]
+        return np.flatnonzero(~known)
 
     def _keep(self, symbols: pa.Array, codes: Ints) -> None:
         """Symbols that have been given codes, as long as there is room for them."""

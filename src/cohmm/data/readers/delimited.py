@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from cohmm._validation import shown
 from cohmm.data.arrow import combined
 from cohmm.data.readers.columns import Cells
 from cohmm.data.readers.source import DELIMITERS, Layout, Progress, Source, place
-from cohmm.data.values import shown
 from cohmm.kernels.text import BEGIN, PLAIN, QUOTED, follow_quotes
 
 BLOCK = 2**23  # bytes at a time; a row must fit

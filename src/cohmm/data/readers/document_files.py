@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,29 +9,24 @@ from typing import Any
 
 import numpy as np
 
+from cohmm._validation import shown
 from cohmm.data.documents import Names
 from cohmm.data.readers.columns import Cells, is_text
 from cohmm.data.readers.parquet import read_parquet
 from cohmm.data.readers.scan import read_cells
-from cohmm.data.readers.source import CODECS, STANDARD_INPUT, Layout, Source, find_sources
-from cohmm.data.values import shown
+from cohmm.data.readers.source import (
+    CODECS,
+    STANDARD_INPUT,
+    Layout,
+    Source,
+    another_encoding,
+    find_sources,
+    is_utf_8,
+)
 
-BLOCK = 2**20  # bytes at a time
 CELLS = 2**16  # at a time
 TEXT = ".txt"
 SHOWN = 3
-
-NOT_TEXT = {
-    b"PK\x03\x04": "a zip archive, as a cohmm model or a Word document is",
-    b"%PDF-": "a PDF",
-    b"\x1f\x8b": "compressed; let its name end in .gz",
-    b"\x28\xb5\x2f\xfd": "compressed; let its name end in .zst",
-    b"PAR1": "Parquet; let its name end in .parquet",
-    b"\x89PNG": "a picture",
-    b"\xff\xd8\xff": "a picture",
-    b"\xd0\xcf\x11\xe0": "an old Office document",
-}
-UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Trace:
@@ -84,7 +78,7 @@ def documents_at(
             trace.note(row)
             yield line
         return
-    if not _is_utf_8(encoding):
+    if not is_utf_8(encoding):
         raise source.error(f"CSV, JSON Lines and Parquet are read as UTF-8, not as {encoding}")
     trace.origin(f"{source.name}, {'line' if source.format == 'jsonl' else 'row'}")
     for cells in _column(source, column):
@@ -125,97 +119,34 @@ def whole_file(path: Path, encoding: str, trace: Trace) -> str:
     (source,) = find_sources(path)
     trace.origin(source.name)
     trace.note()
-    return "".join(_decoded(source, encoding))
+    with source.text(encoding=encoding) as file:
+        return file.read().decode(errors="surrogatepass")
 
 
 def text_files(folder: Path) -> list[Path]:
     """The files of a folder that are documents, in order of their names."""
     names = sorted(file for file in folder.rglob("*") if file.is_file())
-    found = [
+    texts = [
         file
         for file in names
         if file.suffix.lower() == TEXT
         or (file.suffix.lower() in CODECS and Path(file.stem).suffix.lower() == TEXT)
     ]
-    if not found:
+    if not texts:
         some = ", ".join(str(file.relative_to(folder)) for file in names[:SHOWN])
         there = f"there are {len(names)} others ({some}): " if names else ""
         raise ValueError(
             f"{folder}: there is no {TEXT} file in this folder; {there}"
             "give a list of paths to read files of other names"
         )
-    return found
+    return texts
 
 
 def _lines(source: Source, encoding: str) -> Iterator[str]:
-    rest: list[str] = []  # of a line that may be long: its parts are joined once
-    for block in _decoded(source, encoding):
-        first, *lines = block.split("\n")
-        rest.append(first)
-        for line in lines:
-            yield "".join(rest).removesuffix("\r")
-            rest = [line]
-    if any(rest):
-        yield "".join(rest)
-
-
-def _decoded(source: Source, encoding: str) -> Iterator[str]:
-    """The text of a file, a block at a time, certain to be text."""
-    # Of UTF-8 files some begin with a mark that says so; it is no part of the text.
-    decoder = codecs.getincrementaldecoder("utf-8-sig" if _is_utf_8(encoding) else encoding)()
-    n_bytes, n_lines = 0, 0
-    with source.binary() as stream:
-        while True:
-            try:
-                data = bytes(stream.read(BLOCK))
-            except OSError as error:
-                raise source.error(f"the file is damaged or cut short ({error})") from None
-            if n_bytes == 0:
-                _check_beginning(source, data, encoding)
-            n_bytes += len(data)
-            try:
-                text = decoder.decode(data, final=not data)
-            except UnicodeDecodeError as error:
-                line = n_lines + _newlines(error.object[: error.start], encoding) + 1
-                place = n_bytes - len(error.object) + error.start
-                raise source.error(
-                    f"line {line} is not {encoding}: byte {place} of the file is "
-                    f"0x{error.object[error.start]:02x}; {_another(encoding)}"
-                ) from None
-            except UnicodeError as error:  # UTF-16 that does not begin as it should
-                raise source.error(f"this is not {encoding}: {error}") from None
-            if "\x00" in text:
-                line = n_lines + text[: text.index("\x00")].count("\n") + 1
-                raise source.error(f"this is not text: there is a NUL byte in line {line}")
-            n_lines += text.count("\n")
-            yield text
-            if not data:
-                return
-
-
-def _newlines(data: bytes, encoding: str) -> int:
-    try:
-        return data.decode(encoding, "ignore").count("\n")
-    except UnicodeError:  # some encodings know of nothing to ignore
-        return data.count(b"\n")
-
-
-def _check_beginning(source: Source, data: bytes, encoding: str) -> None:
-    for beginning, what in NOT_TEXT.items():
-        if data.startswith(beginning):
-            raise source.error(f"this is not text: it is {what}")
-    if data.startswith(UTF_16) and _is_utf_8(encoding):
-        raise source.error("this is UTF-16 text: give encoding='utf-16'")
-
-
-def _is_utf_8(encoding: str) -> bool:
-    return codecs.lookup(encoding).name == "utf-8"
-
-
-def _another(encoding: str) -> str:
-    """What to do about bytes that are not of this encoding."""
-    other = "latin-1" if _is_utf_8(encoding) else "utf-8"
-    return f"give encoding={other!r} if that is what it is"
+    with source.text(encoding=encoding) as file:
+        for line in file:
+            ended = line[:-1].removesuffix(b"\r") if line.endswith(b"\n") else line
+            yield ended.decode(errors="surrogatepass")
 
 
 def decoded(data: bytes, encoding: str, d: int) -> str:
@@ -225,5 +156,5 @@ def decoded(data: bytes, encoding: str, d: int) -> str:
     except UnicodeDecodeError as error:
         raise ValueError(
             f"document {d} is not {encoding}: byte {error.start} of it is "
-            f"0x{data[error.start]:02x}; {_another(encoding)}"
+            f"0x{data[error.start]:02x}; {another_encoding(encoding)}"
         ) from None

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cohmm._validation import shown
 from cohmm.data.arrow import combined, common
 from cohmm.data.readers.columns import Cells, in_parts, is_list, is_number, is_text
 from cohmm.data.readers.source import Layout, Progress, Source
-from cohmm.data.values import shown
 
 BYTES = 8  # of text, for each symbol that is asked for at a time
 PARTS = 64  # of a batch: so many times its size may a list be when it is decoded
@@ -52,15 +52,15 @@ def read_parquet(
 
 def _by_rows(source: Source, n_rows: int, progress: Progress | None) -> Any:
     """Progress in bytes, from progress in rows."""
-    told = 0
+    reported = 0
     size = source.n_bytes or 0
 
     def tell(rows: int) -> None:
-        nonlocal told
+        nonlocal reported
         done = size * rows // max(n_rows, 1)
         if progress is not None:
-            progress(done - told)
-        told = done
+            progress(done - reported)
+        reported = done
 
     return tell
 

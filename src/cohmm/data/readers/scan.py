@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from cohmm._validation import shown
 from cohmm.data.arrow import common, key_codes, ranks
 from cohmm.data.readers.codes import Coder
 from cohmm.data.readers.columns import Cells, Chunk, by_appearance
@@ -18,7 +19,6 @@ from cohmm.data.readers.parquet import read_parquet
 from cohmm.data.readers.source import Layout, Progress, Source, place
 from cohmm.data.readers.text import read_text
 from cohmm.data.sequences import Sequences
-from cohmm.data.values import shown
 from cohmm.kernels.types import Ints
 
 Notice = Callable[[str], None]

@@ -15,7 +15,7 @@ from typing import IO, Any, Literal, cast, get_args
 
 import pyarrow as pa
 
-from cohmm.data.values import listed, shown
+from cohmm._validation import listed, shown
 
 Format = Literal["text", "csv", "tsv", "jsonl", "parquet"]
 EachRow = Literal["symbol", "sequence"]
@@ -26,6 +26,17 @@ STANDARD_INPUT = "-"
 BUFFER = 2**20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 DELIMITERS = {"csv": ",", "tsv": "\t"}
+NOT_TEXT = {
+    b"PK\x03\x04": "a zip archive, as a cohmm model or a Word document is",
+    b"%PDF-": "a PDF",
+    b"\x1f\x8b": "compressed; let its name end in .gz",
+    b"\x28\xb5\x2f\xfd": "compressed; let its name end in .zst",
+    b"PAR1": "Parquet; let its name end in .parquet",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"\xd0\xcf\x11\xe0": "an old Office document",
+}
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 CODECS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 FORMATS: dict[str, Format] = {
     ".csv": "csv",
@@ -74,14 +85,18 @@ class Source:
 
     @contextmanager
     def text(
-        self, progress: Progress | None = None, buffer: int = BUFFER
+        self,
+        progress: Progress | None = None,
+        buffer: int | None = None,
+        encoding: str | None = None,
     ) -> Iterator[io.BufferedReader[Any]]:
-        """The decompressed bytes, of which it is certain that they are UTF-8.
+        """The decompressed bytes as UTF-8, of which it is certain that they are text.
 
         So many as fit the ``buffer``, or all that there are, can be looked at by ``peek``.
         """
         with self.binary(progress) as stream:
-            reader = io.BufferedReader(_CheckedText(stream, self), buffer)
+            size = max(buffer or BUFFER, len(BYTE_ORDER_MARK))
+            reader = io.BufferedReader(_Text(stream, self, encoding), size)
             if reader.peek(3)[:3] == BYTE_ORDER_MARK:
                 reader.read(3)
             yield reader
@@ -144,10 +159,10 @@ class Layout:
     def check(self, source: Source) -> None:
         """Text has no columns to choose from."""
         names = ("column", "group", "order", "each_row")
-        given = [name for name in names if getattr(self, name) is not None]
-        if source.format == "text" and given:
+        columns = [name for name in names if getattr(self, name) is not None]
+        if source.format == "text" and columns:
             raise source.error(
-                f"text has no columns, so {given[0]} has no meaning; if this is CSV, JSON Lines "
+                f"text has no columns, so {columns[0]} has no meaning; if this is CSV, JSON Lines "
                 "or Parquet, give the format"
             )
 
@@ -281,35 +296,90 @@ class _Counted(io.RawIOBase):
         return len(data)
 
 
-class _CheckedText(io.RawIOBase):
-    """Bytes after decompression, checked to be UTF-8."""
+class _Text(io.RawIOBase):
+    """Bytes after decompression, as UTF-8, of which it is certain that they are text.
 
-    def __init__(self, stream: Any, source: Source) -> None:
-        self._stream = stream
-        self._source = source
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._lines = 0
+    Without an ``encoding`` they are UTF-8, and nothing else can be asked for.
+    """
+
+    def __init__(self, stream: Any, source: Source, encoding: str | None) -> None:
+        self._stream, self._source, self._encoding = stream, source, encoding
+        self._as_it_is = is_utf_8(encoding or "utf-8")
+        self._decoder = codecs.getincrementaldecoder(encoding or "utf-8")()
+        self._n_bytes = self._n_lines = 0
+        self._rest = b""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            try:
+                data = bytes(self._stream.read(len(buffer)))
+            except OSError as error:
+                raise self._source.error(f"the file is damaged or cut short ({error})") from None
+            text = self._decoded(data)
+            self._rest = data if self._as_it_is else text.encode(errors="surrogatepass")
+            self._n_bytes += len(data)
+            self._n_lines += self._rest.count(b"\n")
+            if not data:
+                break
+        n = min(len(self._rest), len(buffer))
+        buffer[:n] = self._rest[:n]
+        self._rest = self._rest[n:]
+        return n
+
+    def _decoded(self, data: bytes) -> str:
+        encoding, error_of = self._encoding, self._source.error
+        if encoding is not None and self._n_bytes == 0:
+            _check_beginning(self._source, data, self._as_it_is)
         try:
-            data = self._stream.read(len(buffer))
-        except OSError as error:
-            raise self._source.error(f"the file is damaged or cut short ({error})") from None
-        try:
-            self._decoder.decode(data, final=not data)
+            text = self._decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:
-            line = self._lines + error.object[: error.start].count(b"\n") + 1
-            raise self._source.error(
-                f"line {line} is not UTF-8 text: it has the byte 0x{error.object[error.start]:02x}"
+            bad, before = error.object[error.start], error.object[: error.start]
+            line = self._n_lines + _newlines(before, encoding or "utf-8") + 1
+            if encoding is None:
+                raise error_of(
+                    f"line {line} is not UTF-8 text: it has the byte 0x{bad:02x}"
+                ) from None
+            place = self._n_bytes + len(data) - len(error.object) + error.start
+            raise error_of(
+                f"line {line} is not {encoding}: byte {place} of the file is 0x{bad:02x}; "
+                f"{another_encoding(encoding)}"
             ) from None
-        if b"\0" in data:
-            line = self._lines + data[: data.index(b"\0")].count(b"\n") + 1
-            raise self._source.error(
-                f"line {line} is not UTF-8 text: it has a NUL byte, as UTF-16 text has"
-            )
-        self._lines += data.count(b"\n")
-        buffer[: len(data)] = data
-        return len(data)
+        except UnicodeError as error:  # UTF-16 that does not begin as it should
+            raise error_of(f"this is not {encoding}: {error}") from None
+        if "\0" in text:
+            line = self._n_lines + text[: text.index("\0")].count("\n") + 1
+            if encoding is None:
+                raise error_of(
+                    f"line {line} is not UTF-8 text: it has a NUL byte, as UTF-16 text has"
+                )
+            raise error_of(f"this is not text: there is a NUL byte in line {line}")
+        return text
+
+
+def _newlines(data: bytes, encoding: str) -> int:
+    try:
+        return data.decode(encoding, "ignore").count("\n")
+    except UnicodeError:  # some encodings know of nothing to ignore
+        return data.count(b"\n")
+
+
+def _check_beginning(source: Source, data: bytes, is_utf_8: bool) -> None:
+    for beginning, what in NOT_TEXT.items():
+        if data.startswith(beginning):
+            raise source.error(f"this is not text: it is {what}")
+    if data.startswith(UTF_16) and is_utf_8:
+        raise source.error("this is UTF-16 text: give encoding='utf-16'")
+
+
+def is_utf_8(encoding: str) -> bool:
+    """Whether an encoding is UTF-8, by whatever name."""
+    return codecs.lookup(encoding).name == "utf-8"
+
+
+def another_encoding(encoding: str) -> str:
+    """What to do about bytes that are not of this encoding."""
+    other = "latin-1" if is_utf_8(encoding) else "utf-8"
+    return f"give encoding={other!r} if that is what it is"

@@ -23,7 +23,6 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Callback, Progress, Record, learner
 from cohmm.learn.optimize import Jump
-from cohmm.learn.options import check_amounts
 from cohmm.learn.pairs.anchor_free import starting_points
 from cohmm.learn.pairs.pair_evidence import (
     Combine,
@@ -38,6 +37,7 @@ from cohmm.learn.pairs.pair_law import PairLaw, Point, Statistics
 from cohmm.learn.pairs.volume import (
     Terms,
     Volume,
+    check_penalty,
     held_out_penalty,
     onto_constraints,
     theta_update,
@@ -131,10 +131,7 @@ def min_volume(
     >>> all(distance < 1e-9 for distance in fit.model.distance(truth))
     True
     """
-    if penalty is not None and penalty != "auto":
-        if isinstance(penalty, str):
-            raise ValueError(f"penalty must be a number, 'auto' or None, not {penalty!r}")
-        check_amounts(penalty=penalty)
+    check_penalty(penalty)
     term = volume_term(volume)
     evidence = PairEvidence.of(counts, lags, combine)
     warn_of_unseen(counts, evidence.observed)

@@ -31,8 +31,8 @@ from cohmm.learn.pairs.pair_evidence import (
 from cohmm.learn.pairs.pair_law import PairLaw, Point
 from cohmm.learn.pairs.volume import NoVolume
 from cohmm.model.hmm import HMM
+from cohmm.model.markov_chain import stationary_distribution
 from cohmm.model.sampling import generator
-from cohmm.model.stationary import stationary_distribution
 
 DIVISOR_FLOOR = 1e-300
 N_STARTS = 8  # of EM on the pairs, where emissions have to be learned with transitions given

@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cohmm.data.user_warnings import silenced
+from cohmm._validation import check_choice, check_states, silenced
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import DEAD, Fit, by_prevalence, smoothed, warn
-from cohmm.learn.options import check_choice, check_states
 from cohmm.learn.pairs.pair_law import PairLaw, Point, pair_law
 from cohmm.learn.pairs.spectrum import Spectrum, spectrum
 from cohmm.model.hmm import HMM

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from cohmm._validation import check_amounts
 from cohmm.kernels.types import Floats
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.pair_law import Point
@@ -176,6 +177,14 @@ def volume_term(volume: str | Volume) -> Volume:
     if not isinstance(volume, (LogDet, Det, NoVolume)):
         raise ValueError(f"volume must be one of {', '.join(_BY_NAME)}, not {volume!r}")
     return volume
+
+
+def check_penalty(penalty: Any) -> None:
+    """A weight of the volume term, "auto", or None for the default."""
+    if penalty is not None and penalty != "auto":
+        if isinstance(penalty, str):
+            raise ValueError(f"penalty must be a number, 'auto' or None, not {penalty!r}")
+        check_amounts(penalty=penalty)
 
 
 def held_out_penalty(

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from cohmm._validation import check_amounts, check_whole
 from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
 from cohmm.learn.constraints import PseudoCounts
-from cohmm.learn.learner import Callback, Fit, Record, by_prevalence, learner
+from cohmm.learn.learner import Callback, Fit, Record, by_prevalence, learner, needs_sequences
 from cohmm.learn.maximize import added, m_step
-from cohmm.learn.options import check_amounts, check_whole, needs_sequences
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 

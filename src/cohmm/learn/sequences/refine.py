@@ -16,15 +16,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cohmm._validation import check_choice, check_learned
 from cohmm.data.partitioned import Data, Partitioned
 from cohmm.data.sequences import Sequences
-from cohmm.evidence.counting import checked_weights
 from cohmm.evidence.windows import MOST_SYMBOLS, Triples, triple_counts
 from cohmm.kernels.types import Floats
 from cohmm.learn.constraints import ALL, PseudoCounts
-from cohmm.learn.learner import Callback, Fit, Record, by_prevalence, learner
+from cohmm.learn.learner import Callback, Fit, Record, by_prevalence, learner, needs_sequences
 from cohmm.learn.maximize import Prior, Target, ascend, n_parameters, visits
-from cohmm.learn.options import check_choice, check_learned, needs_sequences
 from cohmm.learn.pairs.pair_evidence import PRIOR_STARTS
 from cohmm.learn.sequences.likelihood import Labels, SequenceLikelihood, encoded, log_likelihood
 from cohmm.learn.sequences.shrinkage import MAX_ITER as SHRINKING
@@ -160,7 +159,7 @@ def refine(
     labels = None
     if states is not None and isinstance(data, Sequences):
         labels = Labels.of(data, states, model.n_components)
-    weights = None if weights is None else checked_weights(weights, data.lengths)
+    weights = data.checked_weights(weights)
     rng = generator(random_state)
     record = Record(callback)
     likelihood = SequenceLikelihood(data, weights, labels)

@@ -33,7 +33,6 @@ from cohmm.learn.topics.pair_topics import SeedWords, checked_seeds, topics_of_p
 from cohmm.learn.topics.sticky_em import (
     SMOOTHING,
     START_SWITCH,
-    checked_weights,
     corpus_transitions,
     expected_counts,
     sticky_chain,
@@ -151,7 +150,7 @@ def htmm(
     prevalence, transitions = pairs.model.stationary(), pairs.model.transmat
     expected = pairs.model.emissionprob.T * (counts.symbol_counts.sum() * prevalence)
     chain = sticky_chain(expected + smoothing, prevalence, START_SWITCH)
-    weights = checked_weights(documents, weights)
+    weights = documents.checked_weights(weights)
     # 5. the chain of a document
     chain = fit_switch_rate(chain, documents, weights)
     # 6. passes over the documents

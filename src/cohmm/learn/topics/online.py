@@ -33,7 +33,6 @@ from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.sticky_em import (
     SMOOTHING,
     Counted,
-    checked_weights,
     corpus_transitions,
     expected_counts,
     sticky_chain,
@@ -42,8 +41,8 @@ from cohmm.learn.topics.sticky_em import (
 from cohmm.learn.topics.switch_rate import fit_switch_rate
 from cohmm.learn.topics.topic_fit import TopicFit, topic_fit
 from cohmm.model.hmm import HMM
-from cohmm.model.matching import match_rows
-from cohmm.model.more_symbols import with_symbols
+from cohmm.model.markov_chain import match_rows
+from cohmm.model.unseen_symbols import with_symbols
 
 COUNT_FLOOR = 1e-300  # so that nothing is divided by 0
 
@@ -177,7 +176,7 @@ def grown_htmm(
         **options,
     )
     past = past.ordered(match_rows(start.emissionprob, fit.components))
-    weighing = checked_weights(documents, weights)
+    weighing = documents.checked_weights(weights)
     followed = float(_weights(documents, weights) @ np.maximum(documents.lengths - 1, 0))
 
     def switch_rate(chain: DocumentChain) -> float:
@@ -235,5 +234,5 @@ def _start(fit: TopicFit, documents: Documents, counts: Cooccurrence) -> HMM:
 
 
 def _weights(documents: Documents, weights: Any) -> Floats:
-    checked = checked_weights(documents, weights)
+    checked = documents.checked_weights(weights)
     return np.ones(len(documents)) if checked is None else checked

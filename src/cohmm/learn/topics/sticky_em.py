@@ -58,19 +58,6 @@ def tempered_switch(chain: DocumentChain) -> DocumentChain:
     return chain._replace(switch=chain.switch**TEMPERATURE)
 
 
-def checked_weights(documents: Data, weights: Any) -> Floats | None:
-    """One weight per document, or None; `count_documents` has the same rules."""
-    if weights is None:
-        return None
-    weights = np.asarray(weights, np.float64)
-    if weights.shape != (len(documents),) or not (weights >= 0).all() or not weights.any():
-        raise ValueError(
-            f"weights must have one number per document, ({len(documents)},), at least 0 and not "
-            f"all of them 0; they have the shape {weights.shape}"
-        )
-    return np.ascontiguousarray(weights)
-
-
 def sticky_transitions(prevalence: Floats, switch: float) -> Floats:
     """(1 - switch) I + switch 1 pi': of documents that share topics as the corpus does."""
     a = (1 - switch) * np.eye(len(prevalence)) + switch * prevalence
@@ -227,7 +214,7 @@ def gruber(
     record = Record(callback)
     k = n_components
     term_counts(documents, k)  # for its complaints
-    weights = checked_weights(documents, weights)
+    weights = documents.checked_weights(weights)
     frequency = np.bincount(documents.symbols, minlength=documents.n_symbols) + SMOOTHING
     noise = generator(random_state).exponential(size=(len(frequency), k))
     chain = sticky_chain(frequency[:, None] * noise, np.full(k, 1 / k), START_SWITCH)

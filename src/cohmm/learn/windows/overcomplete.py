@@ -17,10 +17,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import khatri_rao
 
+from cohmm._validation import check_whole
 from cohmm.evidence.windows import Triples, Windows
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Callback, Fit, learner, warn
-from cohmm.learn.options import check_whole
 from cohmm.learn.pairs.min_volume import EXACT
 from cohmm.learn.windows.polyadic import EXACT as ROUNDING
 from cohmm.learn.windows.polyadic import (

@@ -19,17 +19,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cohmm._validation import check_whole
 from cohmm.evidence.windows import Triples
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Callback, Fit, Progress, Record, learner
-from cohmm.learn.options import check_whole
 from cohmm.learn.pairs.min_volume import EXACT
 from cohmm.learn.pairs.pair_evidence import States, as_hmm
 from cohmm.learn.pairs.pair_law import Point
 from cohmm.learn.pairs.spectrum import whitened_basis
 from cohmm.learn.windows.window_law import TripleLaw, implied
+from cohmm.model.markov_chain import stationary_distribution
 from cohmm.model.sampling import generator
-from cohmm.model.stationary import stationary_distribution
 
 NORM_FLOOR = 1e-300
 NO_RANK = 1e-11  # of the largest singular value: no more than rounding

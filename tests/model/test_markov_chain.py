@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.model.stationary import stationary_distribution
+from cohmm.model.markov_chain import stationary_distribution
 from tests.laws import close
 from tests.strategies import distributions
 
