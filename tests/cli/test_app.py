@@ -7,21 +7,82 @@ import sys
 import warnings
 import zipfile
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import cohmm
-from cohmm import HMM, EvidenceWarning, count_pairs
+from cohmm import (
+    HMM,
+    HTMM,
+    EvidenceWarning,
+    PairwiseHMM,
+    count_pairs,
+    read_documents,
+    read_sequences,
+)
 from cohmm.cli import app
 from cohmm.cli.app import MAX_LINE, one_line, say
+from cohmm.cli.options import GROUPS, OPTIONS
 from cohmm.cli.progress import notices
 from tests.cli.conftest import PROGRAM, TEXT, real
 
 SCORE = import_module("cohmm.cli.score")
 COMMANDS = ("demo", "count", "score", "decode", "sample")
+
+
+def parameters(command):
+    """The options and arguments of a command, by their Python names."""
+    return {parameter.name: parameter for parameter in get_command(app).commands[command].params}
+
+
+def test_every_word_is_used_and_explained():
+    """No option without help, and no help without an option."""
+    used = set()
+    for command in get_command(app).commands:
+        for name, parameter in parameters(command).items():
+            assert name == "help" or parameter.help, (command, name)
+            both = f"{command} {name}"
+            used.add(both if both in OPTIONS else name)
+    assert used - {"help"} == set(OPTIONS)
+
+
+def test_options_are_called_as_in_python():
+    """What the estimator has under another name would be another option."""
+    learner = {"n_components", "lags", "penalty", "n_init", "max_iter", "tol", "smoothing"}
+    learner |= {"refine", "sparsity", "random_state"}
+    assert learner <= set(parameters("fit")) & set(PairwiseHMM().get_params())
+    topics = {"n_components", "lags", "chain", "max_iter", "refine", "n_init", "seed_words"}
+    words = set(GROUPS["words"]) - {"column", "encoding"}
+    assert topics | words <= set(parameters("topics")) & set(HTMM().get_params())
+    assert set(GROUPS["layout"]) <= set(signature(read_sequences).parameters)
+    assert set(GROUPS["words"]) <= set(signature(read_documents).parameters)
+
+
+@pytest.mark.parametrize(
+    ("command", "old", "new"),
+    [
+        ("fit d.txt -o x", "--seed=1 --starts 2 --states 1", "--random-state 1 --n-init 2 -k 1"),
+        ("sample m.cohmm -o x", "--seed 3 --states", "--random-state 3 --states"),
+    ],
+)
+def test_earlier_names_of_options_are_known(run, folder, command, old, new):
+    written = []
+    for options in (old, new):
+        run(*command.split(), *options.split())
+        written.append((folder / "x").read_bytes())
+    assert written[0] == written[1]
+
+
+def test_earlier_names_of_options_of_topics_are_known(run, folder):
+    (folder / "t.txt").write_text("gas oil gas\noil gas oil\n" * 9)
+    run("topics", "t.txt", "--topics=1", "--passes", "3", "--refine-passes", "0", "-o", "x")
+    found = HTMM.load("x").get_params()
+    assert (found["n_components"], found["max_iter"], found["refine"]) == (1, 3, 0)
 
 
 def test_the_version(run):
@@ -304,6 +365,7 @@ def test_an_error_after_a_warning_stands_alone(folder):
     code = """
 import warnings
 from importlib import import_module
+from inspect import signature
 from cohmm.cli import main
 
 def fail(*args):

@@ -76,7 +76,7 @@ def test_files_of_all_formats_give_the_model_of_the_data_in_memory(run, folder, 
 
     ``about`` occurs in a sequence of length one alone, and so in no pair.
     """
-    data = [*sequences[:20], ["about"], ["page3"]]
+    data = [*sequences[:8], ["about"], ["page3"]]
     learner = PairwiseHMM(3, refine=refine, random_state=0)
     model = learner.fit(data).model_
     assert model.emissionprob[:, model.vocabulary.index("about")].min() > 0

@@ -51,9 +51,9 @@ def compare(
     random_state: int = 0,
     csv: Path | None = None,
     json: bool = False,
-    embedding: Path | None = None,
     *,
     words: Any,
+    embedding: Path | None = None,
     threads: int | None = None,
 ) -> None:
     """Compare topic models on your documents: coherence, perplexity and time.

@@ -6,17 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cohmm.cli import options
+from cohmm.cli import files, options
 from cohmm.cli.app import json_line
-from cohmm.cli.files import (
-    batches_for,
-    check_output,
-    files_of,
-    in_pieces,
-    is_parquet,
-    write_tables,
-    writing,
-)
 from cohmm.cli.progress import reading, working
 
 if TYPE_CHECKING:
@@ -49,7 +40,7 @@ def decode(
 
         cohmm decode weather.cohmm years/ -o states.parquet
     """
-    check_output(output, inputs=[model, *files_of(inputs)])
+    files.check_output(output, inputs=[model, *files.files_of(inputs)])
     with working(threads), reading(inputs, "decoding") as watch:
         from cohmm.model.answers import PATHS, paths_table
         from cohmm.model.hmm import HMM
@@ -57,14 +48,14 @@ def decode(
         hmm = HMM.load(model)
         decoded = (
             (batch, *hmm.decode_each(batch, algorithm=algorithm))
-            for batch in batches_for(hmm, inputs, layout, unseen, watch)
+            for batch in files.batches_for(hmm, inputs, layout, unseen, watch)
         )
-        if output is not None and is_parquet(output):
+        if output is not None and files.is_parquet(output):
             tables = (paths_table(p, states, batch.lengths) for batch, p, states in decoded)
-            write_tables(tables, PATHS, output)
+            files.write_tables(tables, PATHS, output)
             return
         names = [str(k) for k in range(hmm.n_components)]
-        with writing(output) as write:
+        with files.writing(output) as write:
             for batch, log_probs, states in decoded:
                 for text in _lines(batch, log_probs, states, names, json):
                     write(text)
@@ -77,6 +68,6 @@ def _lines(
         path = states[batch.offsets[s] : batch.offsets[s + 1]]
         if json:
             head = f'{{"log_prob": {json_line(log_prob)}, "states": ['
-            yield from in_pieces(names, path, ", ", head, "]}\n")
+            yield from files.in_pieces(names, path, ", ", head, "]}\n")
         else:
-            yield from in_pieces(names, path, " ", tail="\n")
+            yield from files.in_pieces(names, path, " ", tail="\n")

@@ -6,17 +6,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cohmm.cli import options
+from cohmm.cli import files, options
 from cohmm.cli.app import fitting, plural, print_result, screen, table_of
-from cohmm.cli.files import (
-    check_output,
-    cluster,
-    files_of,
-    is_ours,
-    load_counts,
-    partitions,
-    sequences_of,
-)
 from cohmm.cli.progress import learning, notices, working
 
 if TYPE_CHECKING:
@@ -40,6 +31,9 @@ def fit(
     refine: bool | None = None,
     random_state: int | None = 0,
     json: bool = False,
+    *,
+    layout: Any,
+    integers: bool = False,
     refine_by: Literal["sequences", "triples"] | None = None,
     sparsity: str = "auto",
     penalty: str | None = None,
@@ -47,9 +41,6 @@ def fit(
     max_iter: int | None = None,
     tol: float = 1e-3,
     smoothing: float = 0.1,
-    *,
-    layout: Any,
-    integers: bool = False,
     memory: str | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -69,8 +60,8 @@ def fit(
 
         cohmm fit logs/*.txt -k 12 --workers 8 -o logs.cohmm
     """
-    check_output(output, inputs=files_of(inputs))
-    from_counts = all(map(is_ours, inputs))
+    files.check_output(output, inputs=files.files_of(inputs))
+    from_counts = all(map(files.is_ours, inputs))
     distances = None if lags is None else options.whole_numbers("--lags", lags, "1,2,3")
     learner: dict[str, Any] = {
         "n_components": options.n_components_of(n_components),
@@ -85,17 +76,17 @@ def fit(
         "random_state": random_state,
     }
     _check_refinement(learner, refine, refine_by, from_counts)
-    with working(threads), cluster(workers, scheduler) as client, notices():
+    with working(threads), files.cluster(workers, scheduler) as client, notices():
         from cohmm.data.partitioned import as_data
         from cohmm.learn import pairwise  # what PairwiseHMM.fit calls, without scikit-learn
 
         began = time.perf_counter()
         if from_counts:
-            data: Any = load_counts(inputs, distances)
+            data: Any = files.load_counts(inputs, distances)
         elif client is None:
-            data = sequences_of(inputs, **layout, integers=integers, memory=memory)
+            data = files.sequences_of(inputs, **layout, integers=integers, memory=memory)
         else:
-            parts = partitions(inputs, layout, integers, client)
+            parts = files.partitions(inputs, layout, integers, client)
             data = as_data(parts, characters=layout["characters"])
         with learning() as callback:
             learned = pairwise(data, **learner, callback=callback)

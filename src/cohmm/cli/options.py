@@ -123,7 +123,7 @@ OPTIONS = {
     ),
     "sparsity": option("Weight of a prior for zeros in emissions; auto: 1 if any show.", LEARNING),
     "penalty": option(
-        "Weight of the volume term; auto: by held-out pairs. Default: by their noise.", LEARNING
+        "Weight of the volume term; auto: by held-out pairs. Default: by their number.", LEARNING
     ),
     "n_init": option("Starts, of which the best is kept.", LEARNING, min=1),
     "max_iter": option(

@@ -10,17 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cohmm.cli import options
+from cohmm.cli import files, options
 from cohmm.cli.app import say
-from cohmm.cli.files import (
-    batches_for,
-    check_output,
-    files_of,
-    named,
-    read_once,
-    texts_again,
-    texts_of,
-)
 from cohmm.cli.progress import notices, reading, working
 
 if TYPE_CHECKING:
@@ -61,7 +52,7 @@ def report(
         cohmm report posts.cohmm posts.csv --column body --by date --period month
     """
     paths = inputs or []
-    check_output(output, inputs=[model, *files_of(paths, texts=True), labels])
+    files.check_output(output, inputs=[model, *files.files_of(paths, texts=True), labels])
     with working(threads):
         from cohmm.model.hmm import HMM
         from cohmm.report import report_hmm, report_topics
@@ -81,7 +72,7 @@ def report(
             if by is not None or period is not None:
                 raise ValueError(f"--by and --period are for topics, and {model} is an HMM")
             with reading(paths, "reading") if paths else nullcontext() as watch:
-                data = batches_for(loaded, paths, layout, unseen, watch) if watch else None
+                data = files.batches_for(loaded, paths, layout, unseen, watch) if watch else None
                 report_hmm(loaded, data, output, n_sequences=documents, **shown)
         else:
             column = layout["column"]
@@ -101,7 +92,7 @@ def report(
                 texts,
                 output,
                 n_documents=documents,
-                texts=texts_again(paths, column, encoding),
+                texts=files.texts_again(paths, column, encoding),
                 over=over,
                 **shown,
             )
@@ -132,7 +123,7 @@ def check_by(
         return
     if elsewhere:
         raise ValueError("--by is for documents in memory, not with --memory or --workers")
-    if once := read_once(inputs):
+    if once := files.read_once(inputs):
         raise ValueError(f"--by reads its column by itself, so give a file, not {once}")
 
 
@@ -173,5 +164,5 @@ def _documents(model: HTMM, inputs: list[str], column: str | None, encoding: str
     trace = Trace()
     with reading(inputs, "reading"), warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # the report counts empty documents
-        encoded = model.encode(texts_of(inputs, column, encoding, trace))
-    return named(encoded, trace)
+        encoded = model.encode(files.texts_of(inputs, column, encoding, trace))
+    return files.named(encoded, trace)

@@ -8,18 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cohmm.cli import options
+from cohmm.cli import files, options
 from cohmm.cli.app import fitting, print_result, say, screen, table_of
-from cohmm.cli.files import (
-    check_output,
-    cluster,
-    documents_of,
-    files_of,
-    is_parquet,
-    text_partitions,
-    texts_again,
-    write_tables,
-)
 from cohmm.cli.progress import learning, notices, working
 from cohmm.cli.report import check_by, command_line, say_written, values_of
 
@@ -50,6 +40,10 @@ def topics(
     words_by: Literal["relevance", "probability", "frex"] = "relevance",
     random_state: int | None = 0,
     json: bool = False,
+    *,
+    words: Any,
+    by: str | None = None,
+    period: Any = None,
     lags: str = "auto",
     chain: Literal["sticky", "full", "independent"] = "sticky",
     max_iter: int = 40,
@@ -57,10 +51,6 @@ def topics(
     n_init: int = 1,
     seed_words: Path | None = None,
     save_counts: bool = False,
-    *,
-    words: Any,
-    by: str | None = None,
-    period: Any = None,
     memory: str | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -87,11 +77,11 @@ def topics(
         cohmm topics dump/*.txt -k 100 --min-df 20 --workers 8 -o dump.cohmm
     """
     stop_words = options.words_file(words["stop_words"])
-    read = [*files_of(inputs, texts=True), seed_words, stop_words]
-    check_output(output, report, shares, inputs=read)
+    read = [*files.files_of(inputs, texts=True), seed_words, stop_words]
+    files.check_output(output, report, shares, inputs=read)
     if save_counts and output is None:
         raise ValueError("--save-counts keeps counts in the model's file: give --output")
-    if shares is not None and not is_parquet(shares):
+    if shares is not None and not files.is_parquet(shares):
         raise ValueError(f"--shares {shares}: it is Parquet, so let its name end in .parquet")
     words = options.read_options(words)
     place = {name: words.pop(name) for name in ("column", "encoding")}
@@ -105,15 +95,19 @@ def topics(
         "seed_words": options.seed_words_in(seed_words),
         "random_state": random_state,
     }
-    with working(threads), cluster(workers, scheduler) as client, notices():
+    with working(threads), files.cluster(workers, scheduler) as client, notices():
         from cohmm.data.text import read_documents
         from cohmm.estimators.htmm import HTMM
         from cohmm.topics.overview import MAX_DECODED, Overview
 
         far = client is not None or memory is not None
         check_by(by, period, inputs, far)
-        data: Any = text_partitions(inputs, **place, client=client, memory=memory) if far else None
-        documents = read_documents(data, **words) if far else documents_of(inputs, **place, **words)
+        data: Any = (
+            files.text_partitions(inputs, **place, client=client, memory=memory) if far else None
+        )
+        documents = (
+            read_documents(data, **words) if far else files.documents_of(inputs, **place, **words)
+        )
         values = values_of(inputs, by, documents, period)
         began = time.perf_counter()
         with learning() as callback:
@@ -124,14 +118,14 @@ def topics(
         if output is not None:
             model.save(output, counts=save_counts)
         if shares is not None:
-            n = write_tables(*_shares(model, documents if data is None else data), shares)
+            n = files.write_tables(*_shares(model, documents if data is None else data), shares)
             say(f"{shares}: shares of {n:,} documents")
         if report is not None:
             model.report(
                 report,
                 documents.select(documents.some(MAX_DECODED)) if far else documents,
                 title=None if output is None else output.stem,
-                texts=None if far else texts_again(inputs, **place),
+                texts=None if far else files.texts_again(inputs, **place),
                 command=command_line(),
                 overview=overview,
                 over=over,
