@@ -50,13 +50,11 @@ class FileSequences(Sequences):
     budget: Budget = NO_CAP
     """How much memory may be used to count it."""
 
-    def place_of(self, position: int) -> str:
-        """The file and line in which the sequence of an observation begins, and its place there."""
+    def name_of(self, s: int) -> str:
+        """The file and line in which a sequence begins."""
         if self.files is None or self.rows is None:
-            return super().place_of(position)
-        s = int(np.searchsorted(self.offsets, position, side="right")) - 1
-        where = place(self.sources[self.files[s]], int(self.rows[s]))
-        return f"{where}, position {position - int(self.offsets[s])}"
+            return super().name_of(s)
+        return place(self.sources[self.files[s]], int(self.rows[s]))
 
 
 def read_sequences(

@@ -191,6 +191,7 @@ class Sequences(Value):
         Rows with the same ``group`` make a sequence; groups come in the order in which they
         first appear, rows in the order of the frame, or of the column ``order``.
 
+        >>> import pyarrow as pa
         >>> table = pa.table({"user": ["u", "v", "u"], "page": ["home", "home", "cart"]})
         >>> Sequences.from_frame(table, "page", group="user").labels()
         [['home', 'cart'], ['home']]

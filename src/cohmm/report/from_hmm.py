@@ -20,19 +20,8 @@ from cohmm.evidence.counting import pair_counts
 from cohmm.kernels.types import Floats
 from cohmm.learn.fitted import as_fitted_hmm
 from cohmm.model.hmm import HMM
+from cohmm.report import prepare
 from cohmm.report.labels import Labels, checked_labels
-from cohmm.report.prepare import (
-    LEVEL,
-    MAX_WORDS,
-    N_TEXTS,
-    cap_sentence,
-    detectable,
-    model_key,
-    number,
-    sample_texts,
-    traces,
-    write_report,
-)
 from cohmm.report.render import check_path
 from cohmm.report.schema import Item, Material, Reading, Trace, Trust
 
@@ -48,7 +37,7 @@ def report_hmm(
     *,
     lengths: Any = None,
     title: str | None = None,
-    n_sequences: int = N_TEXTS,
+    n_sequences: int = prepare.N_TEXTS,
     command: str | None = None,
     labels: Labels | None = None,
 ) -> None:
@@ -74,14 +63,14 @@ def report_hmm(
     """
     check_path(path)
     material = hmm_material(model, data, lengths, n_sequences, labels)
-    write_report(material, path, title, command)
+    prepare.write_report(material, path, title, command)
 
 
 def hmm_material(
     model: Any,
     data: Any,
     lengths: Any = None,
-    n_texts: int = N_TEXTS,
+    n_texts: int = prepare.N_TEXTS,
     labels: Labels | None = None,
 ) -> Material:
     """Read sequences by an `HMM`; see `report_hmm`."""
@@ -90,7 +79,7 @@ def hmm_material(
     unseen: Unseen = "error" if getattr(estimator, "unseen", "error") == "error" else "missing"
     if not hasattr(estimator, "fit_"):  # a model whose parameters were set by hand
         estimator = None
-    named = checked_labels(labels, hmm.n_components, model_key(hmm.emissionprob))
+    named = checked_labels(labels, hmm.n_components, prepare.model_key(hmm.emissionprob))
     if isinstance(data, Iterator):
         data = joined_on_disk((hmm.encode(batch, None, unseen) for batch in data), MAX_KEPT)
     sequences = None if data is None else hmm.encode(data, lengths, unseen)
@@ -98,6 +87,7 @@ def hmm_material(
     tested = sequences if sequences is not None and len(sequences.symbols) <= MAX_KEPT else None
     counts = None if sequences is None or estimator is not None else pair_counts(sequences)
     diagnosis = _diagnosis(hmm, estimator, tested, counts)
+    lags = sorted(diagnosis.spectra)[:1]
     readings, n_pieces = ((), 0) if sequences is None else _readings(hmm, sequences, n_texts)
     return Material(
         kind="states",
@@ -109,7 +99,7 @@ def hmm_material(
         summary=(
             Item("States", f"{hmm.n_components:,}"),
             *about,
-            *detectable(diagnosis, sorted(diagnosis.spectra)[:1], hmm.n_components, "states"),
+            *prepare.detectable(diagnosis, lags, hmm.n_components, "states"),
             *_learning(estimator),
         ),
         traces=_traces(estimator),
@@ -137,14 +127,14 @@ def _about(hmm: HMM, data: Sequences) -> list[Item]:
     return [
         Item("Sequences", f"{len(data):,}"),
         Item("Observations", f"{total:,}", f"{n:,} symbols{missing}"),
-        Item("Log-likelihood", number(float(each.sum())), "of these sequences"),
-        Item("Perplexity", number(perplexity), note),
+        Item("Log-likelihood", prepare.number(float(each.sum())), "of these sequences"),
+        Item("Perplexity", prepare.number(perplexity), note),
     ]
 
 
 def _cap(n_pieces: int, n_shown: int, n_sequences: int) -> str:
-    sentence = cap_sentence(n_pieces, n_shown, "sequences", "symbols")
-    cut = f" Longer sequences are cut into pieces of {MAX_WORDS:,}."
+    sentence = prepare.cap_sentence(n_pieces, n_shown, "sequences", "symbols")
+    cut = f" Longer sequences are cut into pieces of {prepare.MAX_WORDS:,}."
     return sentence + (cut if n_pieces > n_sequences else "")
 
 
@@ -165,7 +155,7 @@ def _traces(model: Any) -> tuple[Trace, ...]:
         histories["Objective, passes over the pairs"] = model.pair_fit_.history
     if model is not None and model.fit_ is not model.pair_fit_:
         histories["Objective, passes over the data"] = model.fit_.history
-    return traces(histories)
+    return prepare.traces(histories)
 
 
 def _diagnosis(
@@ -200,8 +190,8 @@ def _trust(diagnosis: Diagnosis, hmm: HMM, estimator: Any, data: Sequences | Non
             raise ValueError(NO_DATA)
     except ValueError as error:
         return Trust.of(diagnosis, f"not known: {error}")
-    low, high = errors.interval(LEVEL)
-    texts = (f"{100 * LEVEL:g} %, from {errors.evidence}", *errors.notes, condition)
+    low, high = errors.interval(prepare.LEVEL)
+    texts = (f"{100 * prepare.LEVEL:g} %, from {errors.evidence}", *errors.notes, condition)
     return Trust.of(
         diagnosis,
         "; ".join(text for text in texts if text),
@@ -213,11 +203,11 @@ def _trust(diagnosis: Diagnosis, hmm: HMM, estimator: Any, data: Sequences | Non
 
 def _readings(hmm: HMM, data: Sequences, n_texts: int) -> tuple[tuple[Reading, ...], int]:
     """Some pieces of the sequences, as they are read, and how many pieces there are."""
-    counts = np.maximum(-(-data.lengths // MAX_WORDS), 1)
+    counts = np.maximum(-(-data.lengths // prepare.MAX_WORDS), 1)
     which = np.repeat(np.arange(len(data)), counts)
     part = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
-    begins = MAX_WORDS * part
-    chosen = sample_texts(np.minimum(data.lengths[which] - begins, MAX_WORDS), n_texts)
+    begins = prepare.MAX_WORDS * part
+    chosen = prepare.sample_texts(data.lengths[which] - begins, n_texts)
     prevalence = hmm.stationary()
     return tuple(
         _reading(hmm, prevalence, data, i, int(which[i]), int(begins[i])) for i in chosen.tolist()
@@ -233,12 +223,12 @@ def _reading(
     """
     whole = data.symbols[data.offsets[s] : data.offsets[s + 1]]
     before = min(begin, MARGIN)
-    symbols = np.array(whole[begin - before : begin + MAX_WORDS + MARGIN])
+    symbols = np.array(whole[begin - before : begin + prepare.MAX_WORDS + MARGIN])
     if begin > before:  # what came before the margin is not known, and its end is anything
         k = hmm.n_components
         hmm = HMM(np.full(k, 1 / k), hmm.transmat, hmm.emissionprob, hmm.vocabulary)
     part = Sequences(symbols, np.array([0, len(symbols)]), hmm.n_symbols, hmm.vocabulary)
-    inner = slice(before, before + MAX_WORDS)
+    inner = slice(before, before + prepare.MAX_WORDS)
     posterior, path, shown = hmm.posterior(part)[inner], hmm.decode(part)[1][inner], symbols[inner]
     bag = np.where(shown[:, None] >= 0, hmm.emissionprob.T[shown], 1.0) * prevalence
     return Reading(

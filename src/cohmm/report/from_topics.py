@@ -24,18 +24,8 @@ from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.fitted import as_fitted_topics
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.learn.topics.topic_lags import lag_shares
+from cohmm.report import prepare
 from cohmm.report.labels import Labels, checked_labels
-from cohmm.report.prepare import (
-    LEVEL,
-    N_TEXTS,
-    cap_sentence,
-    detectable,
-    model_key,
-    number,
-    sample_texts,
-    traces,
-    write_report,
-)
 from cohmm.report.render import check_path
 from cohmm.report.schema import Item, Material, Reading, Trust
 from cohmm.topics.over_time import TopicsOver
@@ -54,7 +44,7 @@ def report_topics(
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
-    n_documents: int = N_TEXTS,
+    n_documents: int = prepare.N_TEXTS,
     texts: Iterable[str] | None = None,
     command: str | None = None,
     labels: Labels | None = None,
@@ -90,13 +80,13 @@ def report_topics(
     """
     check_path(path)
     material = topic_material(model, documents, n_documents, texts, labels, overview, over)
-    write_report(material, path, title, command)
+    prepare.write_report(material, path, title, command)
 
 
 def topic_material(
     model: Any,
     documents: Any,
-    n_texts: int = N_TEXTS,
+    n_texts: int = prepare.N_TEXTS,
     texts: Iterable[str] | None = None,
     labels: Labels | None = None,
     overview: Overview | None = None,
@@ -111,14 +101,14 @@ def topic_material(
             f"over is about {over.n_components} topics, and the model has {fit.n_components}"
         )
     own = {k: label for k, label in enumerate(fit.labels) if label is not None}
-    named = own | checked_labels(labels, fit.n_components, model_key(fit.components))
+    named = own | checked_labels(labels, fit.n_components, prepare.model_key(fit.components))
     if isinstance(documents, Iterator):
         documents = list(documents)  # it is read twice: for its words, and for its texts
     none = Documents(np.empty(0, np.int32), np.zeros(1, np.int64), fit.vocabulary)
     source = none if documents is None else documents
     with silenced(TextWarning):  # the summary counts empty documents
         data = model.encode(source)
-    wanted = sample_texts(data.lengths, n_texts)
+    wanted = prepare.sample_texts(data.lengths, n_texts)
     if overview is None:
         overview = Overview.of(fit, data)
     transitions, flow = _transitions(fit, overview, len(data))
@@ -137,10 +127,10 @@ def topic_material(
             *_topics(model, fit, lags),
             *([] if documents is None else [_coherence(overview)]),
             *_perplexity(fit, data),
-            *detectable(diagnosis, lags, fit.n_components, "topics"),
+            *prepare.detectable(diagnosis, lags, fit.n_components, "topics"),
             *_learning(model, fit),
         ),
-        traces=traces(
+        traces=prepare.traces(
             {
                 "Objective, passes over the pairs": fit.history,
                 "Minus log-likelihood of a word, passes over the documents": fit.passes,
@@ -148,7 +138,7 @@ def topic_material(
         ),
         coherence=overview.coherence,
         n_texts=len(data),
-        cap=cap_sentence(len(data), len(wanted), "documents", "words"),
+        cap=prepare.cap_sentence(len(data), len(wanted), "documents", "words"),
         readings=_readings(model, fit, data, wanted, written),
         labels=named,
         flow=flow,
@@ -236,7 +226,7 @@ def _coherence(overview: Overview) -> Item:
         f"mean over topics of the sum over their {overview.top} top words v, w of "
         f"log((freq(v, w) + eps) / freq(v)); freq counts documents, eps = {EPS}"
     )
-    return Item("Coherence", number(float(overview.coherence.mean())), note)
+    return Item("Coherence", prepare.number(float(overview.coherence.mean())), note)
 
 
 def _perplexity(fit: TopicFit, data: Documents) -> list[Item]:
@@ -244,7 +234,7 @@ def _perplexity(fit: TopicFit, data: Documents) -> list[Item]:
         return []
     measured = likelihood(fit, data)
     note = "exp(- log-likelihood of a word) on these documents, each word given those before it"
-    return [Item("Perplexity", number(measured.perplexity), note)]
+    return [Item("Perplexity", prepare.number(measured.perplexity), note)]
 
 
 def _lags_and_counts(model: Any, data: Documents) -> tuple[list[int], Cooccurrence | None]:
@@ -281,9 +271,9 @@ def _trust(model: Any, data: Documents, diagnosis: Diagnosis) -> Trust:
             return Trust.of(diagnosis, f"not known: {error}")
         errors = topic_errors(model.fit_, data.select(some))
         condition = ("true if the topics were learned from these documents",)
-    low, high = errors.interval(LEVEL)
+    low, high = errors.interval(prepare.LEVEL)
     groups = f"by leaving out each of {errors.n_groups} groups of documents"
-    text = "; ".join((f"of words, {100 * LEVEL:g} %, {groups}", *errors.notes, *condition))
+    text = "; ".join((f"of words, {100 * prepare.LEVEL:g} %, {groups}", *errors.notes, *condition))
     return Trust.of(diagnosis, text, components=(low.components, high.components))
 
 

@@ -26,6 +26,7 @@ KIND = "topic model"  # of a file
 COUNTS = "counts."  # before the names of their arrays
 ARRAYS = ("components", "prevalence", "prior", "transitions")
 HISTORIES = ("history", "passes")
+FIGURES = 6  # numbers of a `Progress`, which are kept: without its stage and its limit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,10 +169,9 @@ def save_fit(path: str | os.PathLike[str], fit: TopicFit, parameters: dict[str, 
         "counts": None if counts is None else list(counts.lags),
     }
     arrays = {name: getattr(fit, name) for name in ARRAYS}
-    n = Progress._fields.index("stage")  # what comes before it are numbers
     for name in HISTORIES:
-        rows = [step[:n] for step in getattr(fit, name)]
-        arrays[name] = np.array(rows, np.float64).reshape(-1, n)
+        steps = [step[:FIGURES] for step in getattr(fit, name)]
+        arrays[name] = np.array(steps, np.float64).reshape(-1, FIGURES)
     if counts is not None:
         arrays |= {f"{COUNTS}{name}": array for name, array in counts.arrays().items()}
     storage.save(path, KIND, header, arrays)
