@@ -65,6 +65,13 @@ class Progress(NamedTuple):
 Callback = Callable[[Progress], None]
 
 
+def in_stage(stage: str, max_iter: int, callback: Callback | None) -> Callback | None:
+    """A callback that is told of every iteration which stage it is of, and how many it may take."""
+    if callback is None:
+        return None
+    return lambda step: callback(step._replace(stage=stage, max_iter=max_iter))
+
+
 def print_progress(step: Progress) -> None:
     """The callback of ``verbose=True``: one line to standard error."""
     print(
@@ -285,5 +292,4 @@ _CHECKS: dict[str, Callable[..., None]] = {
     "random_state": check_seed,
     "start": check_models,
     "callback": check_functions,
-    "stage": check_functions,
 }

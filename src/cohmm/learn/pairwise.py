@@ -17,8 +17,7 @@ pairs cannot tell apart (`overcomplete_start`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -26,11 +25,13 @@ from typing import Any, Literal
 import numpy as np
 
 from cohmm._validation import check_choice, is_whole
-from cohmm.data.partitioned import Data
+from cohmm.data.partitioned import Data, Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.evidence.cooccurrence import Cooccurrence
+from cohmm.evidence.counting import count_pairs
+from cohmm.kernels.types import Floats
 from cohmm.learn.constraints import Known, uniform_states
-from cohmm.learn.learner import Callback, Fit, Record, keeping, learner
+from cohmm.learn.learner import Callback, Fit, Record, in_stage, keeping, learner
 from cohmm.learn.pairs.debias import debias_if_sparse
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import from_pairs
@@ -48,14 +49,12 @@ from cohmm.learn.refinement import (
     First,
     Refine,
     Refinement,
-    Stage,
     overcomplete_start,
 )
 from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.likelihood import from_labels
 from cohmm.learn.sequences.multistart import best_start
 from cohmm.learn.sequences.refine import RefinedFit
-from cohmm.learn.sources import Source, as_source
 from cohmm.model.hmm import HMM
 
 PAIR_PASSES = 3000
@@ -93,7 +92,7 @@ class PairwiseFit(Fit):
 
 @learner
 def pairwise(
-    data: Data | Cooccurrence | Source,
+    data: Data | Cooccurrence,
     n_components: States,
     *,
     lags: Iterable[int] | None = None,
@@ -111,13 +110,12 @@ def pairwise(
     random_state: int | None = None,
     start: HMM | None = None,
     callback: Callback | None = None,
-    stage: Stage | None = None,
 ) -> PairwiseFit:
     """Learn an HMM from pairs, and go on to maximum likelihood.
 
     Parameters
     ----------
-    data : Sequences, Partitioned, Cooccurrence or Source
+    data : Sequences, Partitioned or Cooccurrence
         Counts alone cannot be refined.
     n_components, combine, volume, penalty, n_init, start
         As for `cohmm.learn.min_volume`.
@@ -144,9 +142,7 @@ def pairwise(
     random_state : int, optional
         Seed of both steps.
     callback : function of a `Progress`, optional
-        Called with every iteration that was kept, of one step and then of the other.
-    stage : function, optional
-        Gives each step a callback of its own: see `Stage`.
+        Called with every iteration that was kept, of the stage "pairs" and then of "refinement".
 
     >>> from cohmm.datasets.synthetic import random_hmm
     >>> truth = random_hmm(20, 3, stay=.5, random_state=0)
@@ -159,35 +155,41 @@ def pairwise(
     if known is not None and not isinstance(known, Known):
         raise ValueError(f"known must be a Known, not {known!r}")
     known = known or Known()
-    if weights is not None and isinstance(data, Sequences):
-        weights = data.checked_weights(weights)
-        if (weights == 1).all():
-            weights = None
+    weights = _checked_weights(data, weights)
     check_choice(("tied", "summed"), combine=combine)
     check_penalty(penalty)
     volume = volume_term(volume)
     refinement = Refinement(
         refine, known, weights, sparsity, smoothing, max_iter, tol, random_state
     )
-    stage = stage or partial(_stage, callback)
     passes = PAIR_PASSES if max_iter is None else max_iter
     pair_smoothing = SMOOTHING if smoothing is None else smoothing
     # 1. Count pairs, in one pass over the data.
-    source = as_source(data, weights)
-    counts = source.count((1,) if lags is None else lags)
+    if isinstance(data, Cooccurrence):
+        counts, sequences = data, None
+    else:
+        counts, sequences = (
+            count_pairs(data, lags=(1,) if lags is None else lags, weights=weights),
+            data,
+        )
     if is_whole(n_components) and n_components >= 1:  # type: ignore[operator]
         known.check(int(n_components), counts.n_symbols)
     if known.decides_states:
-        return _informed(source, counts, n_components, refinement, passes, stage)
+        return _informed(sequences, counts, n_components, refinement, passes, callback)
     if (too_many := _beyond(n_components, counts)) is not None:
-        sequences = _needed(source, counts, too_many, refine)
+        if sequences is None or refine is False:
+            raise ValueError(
+                f"n_components={too_many} states cannot be learned from pairs of "
+                f"{n_in_pairs(counts)} symbols: give the sequences, and leave out refine=False, or "
+                "ask for fewer states"
+            )
         first = overcomplete_start(
             sequences, too_many, smoothing=pair_smoothing, random_state=random_state
         )
-        refined = refinement.run(first.model, Decision("sequences", sequences), stage)
+        refined = refinement.run(first.model, Decision("sequences", sequences), callback)
         return _together(counts, None, refined, first.began)
     # 2. Learn from pairs alone.
-    with stage("pairs", passes) as report, warned_of_noise_later():
+    with warned_of_noise_later():
         pairs = min_volume(
             counts,
             n_components,
@@ -201,12 +203,12 @@ def pairwise(
             smoothing=pair_smoothing,
             random_state=random_state,
             start=start,
-            callback=report,
+            callback=in_stage("pairs", passes, callback),
         )
     # 3. Decide, once, whether to refine, and by what.
     k = pairs.model.n_components
     known.check(k, counts.n_symbols)
-    decision = refinement.decide(source, counts, k)
+    decision = refinement.decide(sequences, counts, k)
     warn_of_noise(pairs.spectrum, k, goes_on=decision is not None)
     first = First(pairs.model, "pairs")
     if decision is None:
@@ -215,16 +217,22 @@ def pairwise(
     elif start is None and weights is None and k > 1 and decision.evidence == "sequences":
         first = _better_start(pairs.model, decision.data, random_state)
     # 4. Refine.
-    return _together(counts, pairs, refinement.run(first.model, decision, stage), first.began)
+    return _together(counts, pairs, refinement.run(first.model, decision, callback), first.began)
 
 
-@contextmanager
-def _stage(callback: Callback | None, name: str, max_iter: int) -> Iterator[Callback | None]:
-    """The callback, with every iteration told which stage it is of, and how many there may be."""
-    if callback is None:
-        yield None
-    else:
-        yield lambda step: callback(step._replace(stage=name, max_iter=max_iter))
+def _checked_weights(data: Data | Cooccurrence, weights: Any) -> Floats | None:
+    """One weight per sequence; None where all count once."""
+    if not isinstance(data, (Sequences, Partitioned, Cooccurrence)):
+        raise ValueError(
+            "pairwise learns from Sequences or a Cooccurrence: give Sequences.of(X), not a "
+            f"{type(data).__name__}"
+        )
+    if isinstance(data, Cooccurrence):
+        if weights is not None:
+            raise ValueError("weights are of sequences: counts have theirs in them already")
+        return None
+    weights = data.checked_weights(weights)
+    return None if weights is None or (weights == 1).all() else weights
 
 
 def _beyond(n_components: States, counts: Cooccurrence) -> int | None:
@@ -232,17 +240,6 @@ def _beyond(n_components: States, counts: Cooccurrence) -> int | None:
     if not is_whole(n_components) or not 0 < n_in_pairs(counts) < int(n_components):
         return None
     return int(n_components)
-
-
-def _needed(source: Source, counts: Cooccurrence, k: int, refine: Refine) -> Data:
-    """The sequences, without which so many states cannot be learned."""
-    sequences = None if refine is False else source.sequences(counts)
-    if sequences is None:
-        raise ValueError(
-            f"n_components={k} states cannot be learned from pairs of {n_in_pairs(counts)} "
-            "symbols: give the sequences, and leave out refine=False, or ask for fewer states"
-        )
-    return sequences
 
 
 def _better_start(model: HMM, sequences: Data, random_state: Any) -> First:
@@ -253,12 +250,12 @@ def _better_start(model: HMM, sequences: Data, random_state: Any) -> First:
 
 
 def _informed(
-    source: Source,
+    sequences: Data | None,
     counts: Cooccurrence,
     n_components: States,
     refinement: Refinement,
     passes: int,
-    stage: Stage,
+    callback: Callback | None,
 ) -> PairwiseFit:
     """From a start that agrees with what is known."""
     known = refinement.known
@@ -266,7 +263,7 @@ def _informed(
         raise ValueError(f"n_components={n_components!r}: what is known has a number of states")
     k = int(n_components)
     labelled: Fit | HMM | None = None
-    decision = refinement.decide(source, counts, k)
+    decision = refinement.decide(sequences, counts, k)
     data = None if decision is None else decision.data
     if known.states is not None:
         if refinement.refine is False:
@@ -284,23 +281,22 @@ def _informed(
     elif known.n_tables == 3 and data is not None:
         start = known.over(uniform_states(k, np.ones(counts.n_symbols), counts.vocabulary))
     else:
-        with stage("pairs", passes) as report:
-            fits = from_pairs(
-                counts,
-                known,
-                k,
-                alone=data is None,
-                max_iter=passes,
-                tol=refinement.tol,
-                random_state=refinement.random_state,
-                record=Record(report),
-            )
+        fits = from_pairs(
+            counts,
+            known,
+            k,
+            alone=data is None,
+            max_iter=passes,
+            tol=refinement.tol,
+            random_state=refinement.random_state,
+            record=Record(in_stage("pairs", passes, callback)),
+        )
         pairs, start = fits[0], fits[0].model
         if data is not None and known.emissionprob is None and refinement.weights is None:
             start = _raced(data, known, [fit.model for fit in fits], refinement.random_state)
         elif data is not None:
             start = known.over(start)
-    return _together(counts, pairs, refinement.run(start, decision, stage), "what is known")
+    return _together(counts, pairs, refinement.run(start, decision, callback), "what is known")
 
 
 def _raced(data: Data, known: Known, models: list[HMM], random_state: Any) -> HMM:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -15,12 +13,11 @@ from cohmm.data.partitioned import Data
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.windows import MOST_SYMBOLS, triple_counts, window_counts
 from cohmm.learn.constraints import Known, PseudoCounts
-from cohmm.learn.learner import Callback, Fit
+from cohmm.learn.learner import Callback, Fit, in_stage
 from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.likelihood import encoded
 from cohmm.learn.sequences.multistart import best_start
 from cohmm.learn.sequences.refine import RefinedFit, most_passes, refine, worthwhile
-from cohmm.learn.sources import Source
 from cohmm.learn.sparsity import opened
 from cohmm.learn.windows.overcomplete import grouped, overcomplete
 from cohmm.learn.windows.window_ml import MAX_ITER, triple_maximum_likelihood
@@ -33,11 +30,7 @@ SHORT = 8  # symbols in a sequence, on average: its start and end are then part 
 WORTHWHILE_TRIPLES = 4e8  # distinct triples times K: about a minute of one core
 ROOM = 2**16  # numbers: decompositions of so many take seconds
 
-
 Refine = bool | Literal["auto", "sequences", "triples"]
-
-Stage = Callable[[str, int], AbstractContextManager[Callback | None]]
-"""Called with "pairs" or "refinement" and the most passes it may take, as each begins."""
 
 
 class Decision(NamedTuple):
@@ -90,10 +83,9 @@ class Refinement:
         known = self.known
         return known.decides_states or known.prior is not None or self.weights is not None
 
-    def decide(self, source: Source, counts: Cooccurrence, n_components: int) -> Decision | None:
+    def decide(self, data: Data | None, counts: Cooccurrence, n_components: int) -> Decision | None:
         """Whether and how a model of these counts is refined; None where no data is at hand."""
         evidence = self._evidence(counts, n_components)
-        data = source.sequences(counts) if evidence else None
         return None if evidence is None or data is None else Decision(evidence, data)
 
     def _evidence(
@@ -113,7 +105,9 @@ class Refinement:
             return None
         return "triples" if triples else "sequences"
 
-    def run(self, start: HMM, decision: Decision | None, stage: Stage) -> RefinedFit | None:
+    def run(
+        self, start: HMM, decision: Decision | None, callback: Callback | None
+    ) -> RefinedFit | None:
         """From ``start`` to maximum likelihood, as was decided."""
         if decision is None:
             return None
@@ -132,21 +126,21 @@ class Refinement:
             "tol": self.tol,
             "random_state": self.random_state,
         }
-        with stage("refinement", max_iter) as callback:
-            if evidence == "triples":
-                return refine_triples(start, data, callback=callback, **common)
-            known = self.known
-            return refine(
-                start,
-                data,
-                weights=self.weights,
-                states=known.states,
-                learned=known.learned,
-                prior=known.prior or (PseudoCounts() if known.decides_states else None),
-                as_given=known.decides_states,
-                callback=callback,
-                **common,
-            )
+        callback = in_stage("refinement", max_iter, callback)
+        if evidence == "triples":
+            return refine_triples(start, data, callback=callback, **common)
+        known = self.known
+        return refine(
+            start,
+            data,
+            weights=self.weights,
+            states=known.states,
+            learned=known.learned,
+            prior=known.prior or (PseudoCounts() if known.decides_states else None),
+            as_given=known.decides_states,
+            callback=callback,
+            **common,
+        )
 
 
 def refine_triples(
