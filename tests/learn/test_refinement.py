@@ -74,9 +74,9 @@ def test_short_sequences_and_many_triples_are_not(monkeypatch: pytest.MonkeyPatc
     refined = pairwise(pieces, 3, random_state=0).refined
     assert refined is not None
     assert refined.evidence == "sequences"
-    monkeypatch.setattr(module, "WORTHWHILE", 3 * 12**3 - 1)
+    monkeypatch.setattr(module, "WORTHWHILE_TRIPLES", 3 * 12**3 - 1)
     assert pairwise(DATA, 3, random_state=0).refined is None
-    monkeypatch.setattr(module, "WORTHWHILE", 3 * 12**3)
+    monkeypatch.setattr(module, "WORTHWHILE_TRIPLES", 3 * 12**3)
     assert pairwise(DATA, 3, random_state=0).refined is not None
 
 

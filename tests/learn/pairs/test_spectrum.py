@@ -48,7 +48,7 @@ def test_singular_values_of_an_exact_law_are_its_states() -> None:
 def test_large_laws_are_treated_as_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     truth = random_hmm(40, 4, stay=0.5, random_state=0)
     law = pair_law(sparse.csr_array(counts_of(truth, 10**5)[1] / (10**5 - 1)))
-    monkeypatch.setattr(module, "MOST_SIMULATED", 10)
+    monkeypatch.setattr(module, "MAX_SIMULATED", 10)
     usual, (basis, symbols) = spectrum(law, 1e5, 6), whitened_basis([law], [1.0], 1e5, 4)
     monkeypatch.setattr(module, "LARGEST_DENSE", 10)
     large, (other, same) = spectrum(law, 1e5, 6), whitened_basis([law], [1.0], 1e5, 4)

@@ -166,7 +166,7 @@ def test_windows_are_left_out_where_they_save_nothing(
     easy: tuple[HMM, Sequences, HMM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, data, rough = easy
-    monkeypatch.setattr(module, "MOST_DISTINCT", 0.0)
+    monkeypatch.setattr(module, "MAX_DISTINCT", 0.0)
     fit = refine(rough, data, smoothing=0.0, random_state=0)
     assert fit.window_passes == 0
     sound(fit, data, rough)

@@ -76,7 +76,7 @@ def test_what_is_too_large_or_empty(monkeypatch):
     empty = Triples(np.zeros((0, 3), np.int32), np.zeros(0, np.int64), 2)
     with pytest.raises(ValueError, match="nothing to learn from: Triples"):
         WindowLaw.of(empty)
-    monkeypatch.setattr(window_law, "MOST_CELLS", 20)
+    monkeypatch.setattr(window_law, "MAX_CELLS", 20)
     with pytest.raises(ValueError, match=r"3 symbols make 27 windows of 3, .* use a smaller tau"):
         WindowLaw.of(count_triples([0, 1, 2, 0]))
 
