@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -209,7 +210,8 @@ def test_every_option_reaches_the_learner(monkeypatch: pytest.MonkeyPatch) -> No
         seen.update(options, n_components=n_components)
         raise InterruptedError
 
-    monkeypatch.setattr("cohmm.learn.pairwise.min_volume", spy)
+    recipe = import_module("cohmm.learn.pairwise")  # by its name in cohmm.learn, the function
+    monkeypatch.setattr(recipe, "min_volume", spy)
     chosen = {
         "n_components": 2,
         "combine": "summed",
@@ -561,7 +563,9 @@ def test_several_lags_of_short_sequences() -> None:
 
 @pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, MemoryError])
-@pytest.mark.parametrize("step", ["learn.refinement.refine", "estimators.pairwise_hmm.Kept.of"])
+@pytest.mark.parametrize(
+    "step", ["learn.refinement.refine", "estimators.pairwise_hmm.FitSummary.of"]
+)
 def test_a_fit_that_fails_leaves_the_model_that_was_there(
     step: str, interrupt: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,8 +11,6 @@ MODULES = Path(cohmm.learn.__file__).parent
 
 ELSEWHERE = {  # a module: where its tests are, and why
     "fitted.py": ("plots/test_canvas.py", "what plots and reports take, and what they refuse"),
-    "options.py": ("learn/test_contract.py", "bad values of every option of every learner"),
-    "sources.py": ("learn/test_contract.py", "what pairwise takes: sequences and counts"),
     "pairwise.py": ("learn/test_contract.py", "a learner like any other"),
 }
 

@@ -90,11 +90,14 @@ class DaskBackend(Backend):
 
     def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
         with self._computing():
-            values = _with_progress(self._tasks(function, broadcast))
+            # Held until all is added up: workers forget what nobody refers to any more.
+            values = held = _with_progress(self._tasks(function, broadcast))
             while len(values) > 1:
                 blocks = range(0, len(values), FAN_IN)
                 values = [delayed(add_all)(values[i : i + FAN_IN]) for i in blocks]
-            return dask.compute(values[0])[0]
+            total = dask.compute(values[0])[0]
+            del held
+            return total
 
     def answers(self, function: Callable[[Rows], pa.Table], schema: pa.Schema | None) -> Any:
         """A DataFrame for a DataFrame, where the schema is known; else a Bag."""

@@ -158,6 +158,7 @@ def refine_triples(
 
     Parameters as for `cohmm.learn.refine`.
 
+    >>> from cohmm import Sequences
     >>> from cohmm.datasets.synthetic import random_hmm
     >>> truth, rough = (random_hmm(20, 3, zeros=zeros, random_state=0) for zeros in (.5, 0))
     >>> data = Sequences.of(truth.sample(100_000, random_state=0)[0])
@@ -214,6 +215,7 @@ def overcomplete_start(
 ) -> First:
     """The best first model of ``n_components`` states that the data bears.
 
+    >>> from cohmm import Sequences
     >>> transmat = [[.8, .2, 0], [0, .8, .2], [.2, 0, .8]]
     >>> truth = HMM([1, 0, 0], transmat, [[.9, .1], [.5, .5], [.1, .9]])
     >>> data = Sequences.of(truth.sample(20_000, random_state=0)[0])
