@@ -158,7 +158,7 @@ def pairwise(
     weights = _checked_weights(data, weights)
     check_choice(("tied", "summed"), combine=combine)
     check_penalty(penalty)
-    volume = volume_term(volume)
+    volume_term(volume)  # refuses what is none
     refinement = Refinement(
         refine, known, weights, sparsity, smoothing, max_iter, tol, random_state
     )
