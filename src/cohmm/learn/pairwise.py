@@ -9,6 +9,8 @@
    (`best_start`).  Of pairs alone the volume term is taken away, if zeros show (`debias`).
 4. Refine: `refine`, by the sequences; of long data by its triples, at a cost that does not depend
    on its length.
+5. Symbols of the vocabulary that the data does not have get the probability of unseen ones, in
+   every state, unless nothing is smoothed (`with_unseen`).
 
 Where something is `Known` that tells states apart, a start that agrees with it takes the place of
 step 2; so do triples, windows or random starts where there are more states than symbols, which
@@ -18,7 +20,7 @@ pairs cannot tell apart (`overcomplete_start`).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -26,7 +28,7 @@ import numpy as np
 
 from cohmm._validation import check_choice, is_whole
 from cohmm.data.partitioned import Data, Partitioned
-from cohmm.data.sequences import Sequences
+from cohmm.data.sequences import END, Sequences
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.types import Floats
@@ -55,6 +57,7 @@ from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.likelihood import from_labels
 from cohmm.learn.sequences.multistart import best_start
 from cohmm.learn.sequences.refine import RefinedFit
+from cohmm.model.answers import with_unseen
 from cohmm.model.hmm import HMM
 
 PAIR_PASSES = 3000
@@ -175,7 +178,8 @@ def pairwise(
     if is_whole(n_components) and n_components >= 1:  # type: ignore[operator]
         known.check(int(n_components), counts.n_symbols)
     if known.decides_states:
-        return _informed(sequences, counts, n_components, refinement, passes, callback)
+        fit = _informed(sequences, counts, n_components, refinement, passes, callback)
+        return fit if known.emissionprob is not None else _complete(fit, smoothing or 0.0)
     if (too_many := _beyond(n_components, counts)) is not None:
         if sequences is None or refine is False:
             raise ValueError(
@@ -187,7 +191,7 @@ def pairwise(
             sequences, too_many, smoothing=pair_smoothing, random_state=random_state
         )
         refined = refinement.run(first.model, Decision("sequences", sequences), callback)
-        return _together(counts, None, refined, first.began)
+        return _complete(_together(counts, None, refined, first.began), smoothing)
     # 2. Learn from pairs alone.
     with warned_of_noise_later():
         pairs = min_volume(
@@ -217,7 +221,37 @@ def pairwise(
     elif start is None and weights is None and k > 1 and decision.evidence == "sequences":
         first = _better_start(pairs.model, decision.data, random_state)
     # 4. Refine.
-    return _together(counts, pairs, refinement.run(first.model, decision, callback), first.began)
+    refined = refinement.run(first.model, decision, callback)
+    # 5. Symbols of the vocabulary that the data does not have.
+    return _complete(_together(counts, pairs, refined, first.began), smoothing)
+
+
+def check_ends(data: Data | Cooccurrence) -> None:
+    """Refuse what does not say how sequences end: data, or counts, of which that is an event."""
+    if isinstance(data, Cooccurrence):
+        if END not in (data.vocabulary or ()):
+            raise ValueError(
+                f"end=True needs counts in which {END!r} is a symbol: "
+                "count_pairs(Sequences.of(X).with_end())"
+            )
+    elif len(data) == 1:
+        raise ValueError(
+            f"end=True learns how sequences end, and there is one sequence, of "
+            f"{data.n_observations - 1:,} symbols, with one end to learn from: give its lengths, "
+            "or a list of sequences, or leave out end=True"
+        )
+
+
+def _complete(fit: PairwiseFit, smoothing: float | None) -> PairwiseFit:
+    """With the symbols that were not seen; as it is where nothing is smoothed."""
+    model = with_unseen(fit.model, fit.counts.symbol_counts)
+    if smoothing == 0 or model is fit.model:
+        return fit
+    if fit.refined is not None:
+        return replace(fit, model=model, refined=replace(fit.refined, model=model))
+    if fit.pairs is not None:
+        return replace(fit, model=model, pairs=replace(fit.pairs, model=model))
+    return replace(fit, model=model)
 
 
 def _checked_weights(data: Data | Cooccurrence, weights: Any) -> Floats | None:
