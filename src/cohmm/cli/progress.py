@@ -85,7 +85,7 @@ def working(threads: int | None = None) -> Iterator[None]:
 @contextmanager
 def notices() -> Iterator[None]:
     """Warnings about the data and the fit, one line each, once all went well."""
-    from cohmm.data.text import TextWarning
+    from cohmm.data.read_documents import TextWarning
     from cohmm.learn.learner import EvidenceWarning
 
     with warnings.catch_warnings(record=True) as caught:
