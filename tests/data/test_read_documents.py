@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from cohmm.data import text as text_module
+from cohmm.data import read_documents as text_module
 from cohmm.data.documents import Documents
 from cohmm.data.read_documents import TextWarning, read_documents
 from cohmm.data.readers import source

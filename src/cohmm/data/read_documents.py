@@ -19,7 +19,7 @@ from cohmm.data.arrow import is_text
 from cohmm.data.documents import Documents, Names
 from cohmm.data.partitioned import Partitioned, encode_documents
 from cohmm.data.parts import Parts
-from cohmm.data.readers.columns import Cells
+from cohmm.data.readers.codes import Cells
 from cohmm.data.readers.parquet import read_parquet
 from cohmm.data.readers.scan import read_cells
 from cohmm.data.readers.source import (

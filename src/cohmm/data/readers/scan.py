@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from cohmm._validation import shown
-from cohmm.data.arrow import common, key_codes, ranks
-from cohmm.data.readers.codes import Coder
-from cohmm.data.readers.columns import Cells, Chunk, by_appearance
+from cohmm.data.arrow import by_appearance, common, key_codes, ranks
+from cohmm.data.readers.codes import Cells, Chunk, Coder
 from cohmm.data.readers.delimited import read_delimited
 from cohmm.data.readers.json_lines import read_json_lines
 from cohmm.data.readers.parquet import read_parquet
