@@ -32,7 +32,8 @@ from cohmm.data.readers.source import (
     is_utf_8,
 )
 from cohmm.data.tokens import TOKEN_PATTERN, UNKNOWN, Analyzer, WordCodes, as_analyzer
-from cohmm.data.vocabulary import Pruning, TextWarning, as_stop_words, as_vocabulary
+from cohmm.data.vocabulary import Pruning, as_stop_words, as_vocabulary
+from cohmm.data.vocabulary import TextWarning as TextWarning
 from cohmm.kernels.documents import recode
 from cohmm.kernels.types import Ints
 
