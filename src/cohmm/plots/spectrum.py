@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from cohmm._validation import check_whole
+from cohmm.diagnose.fit_summary import as_fitted_hmm, as_fitted_topics
 from cohmm.evidence.cooccurrence import Cooccurrence
-from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
 from cohmm.learn.pairs.pair_evidence import Combine, PairEvidence, PairFit
 from cohmm.learn.pairs.spectrum import Spectrum
 from cohmm.plots.canvas import COLOURS, GREY, canvas, plain
