@@ -17,7 +17,7 @@ from cohmm.cli.progress import Watch, progress_bar, reading
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
-    from cohmm.data.readers.document_files import Trace
+    from cohmm.data.read_documents import Trace
     from cohmm.data.sequences import Sequences
     from cohmm.distributed import Partitions
     from cohmm.evidence.cooccurrence import Cooccurrence
@@ -63,7 +63,7 @@ def files_of(inputs: Iterable[str], *, texts: bool = False) -> Iterator[str | Pa
         if not path or not Path(path).is_dir():
             yield path
         elif texts:
-            from cohmm.data.readers.document_files import text_files
+            from cohmm.data.read_documents import text_files
 
             yield from text_files(Path(path))
         else:
@@ -124,8 +124,7 @@ def documents_of(
     inputs: list[str], column: str | None = None, encoding: str = "utf-8", **words: Any
 ) -> Documents:
     """``read_documents`` of all inputs, with a notice about those that are empty."""
-    from cohmm.data.readers.document_files import Trace
-    from cohmm.data.text import TextWarning, read_documents
+    from cohmm.data.read_documents import TextWarning, Trace, read_documents
 
     if inputs.count("-") > 1:
         raise ValueError("standard input can be read only once: give - once")
@@ -150,7 +149,7 @@ def texts_of(
     inputs: list[str], column: str | None, encoding: str, trace: Trace | None = None
 ) -> Iterator[str]:
     """The texts of all inputs."""
-    from cohmm.data.readers.document_files import Trace, documents_at
+    from cohmm.data.read_documents import Trace, documents_at
 
     trace = trace or Trace()
     return chain.from_iterable(documents_at(path, encoding, column, trace) for path in inputs)

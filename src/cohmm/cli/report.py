@@ -130,7 +130,7 @@ def values_of(
     inputs: list[str], by: str | None, documents: Documents | None, period: Any
 ) -> list[Any] | None:
     """The column of dates or classes that ``--by`` names, one value per document."""
-    from cohmm.data.readers.document_files import values_at
+    from cohmm.data.read_documents import values_at
     from cohmm.topics.over_time import groups_of
 
     if by is None or documents is None:
@@ -157,8 +157,7 @@ def _load(path: Path) -> HMM | HTMM:
 
 def _documents(model: HTMM, inputs: list[str], column: str | None, encoding: str) -> Documents:
     """The documents of all inputs, in the words of the model, with their names."""
-    from cohmm.data.readers.document_files import Trace
-    from cohmm.data.text import TextWarning
+    from cohmm.data.read_documents import TextWarning, Trace
 
     trace = Trace()
     with reading(inputs, "reading"), warnings.catch_warnings():

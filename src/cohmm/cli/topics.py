@@ -97,7 +97,7 @@ def topics(
         "random_state": random_state,
     }
     with working(threads), files.cluster(workers, scheduler) as client:
-        from cohmm.data.text import read_documents
+        from cohmm.data.read_documents import read_documents
         from cohmm.estimators.htmm import HTMM
         from cohmm.topics.overview import MAX_DECODED, Overview
 
