@@ -117,7 +117,7 @@ def test_unseen_symbols_lower_the_score(labels: bool) -> None:
     strange = ["new"] * 50 if labels else [9] * 50
     known = list(X[:50])
     fits = {
-        unseen: PairwiseHMM(2, random_state=0, unseen=unseen).fit(X)
+        unseen: PairwiseHMM(2, refine=False, random_state=0, unseen=unseen).fit(X)
         for unseen in ("missing", "rare")
     }
     assert fits["missing"].score(strange) == pytest.approx(0, abs=1e-9)
@@ -131,14 +131,16 @@ def test_unseen_symbols_lower_the_score(labels: bool) -> None:
     model = PairwiseHMM(1, unseen="rare")
     model.startprob_, model.transmat_, model.emissionprob_ = [1], [[1]], [[0.5, 0.5]]
     assert model.score([0, 1]) == pytest.approx(-2 * np.log(2))
-    with pytest.raises(ValueError, match="unseen symbol 7 .*unseen='rare' needs counts of symbols"):
+    with pytest.raises(
+        ValueError, match=r"unseen symbol 7 .*unseen='rare' needs counts of symbols"
+    ):
         model.score([0, 7])
 
 
 def test_what_is_unseen_is_rare_in_every_answer() -> None:
     y = random_model(2, 4, seed=1).sample(2000, random_state=0)[0].tolist()
     fits = {
-        unseen: PairwiseHMM(2, random_state=0, unseen=unseen).fit(y)
+        unseen: PairwiseHMM(2, refine=False, random_state=0, unseen=unseen).fit(y)
         for unseen in ("error", "missing", "rare")
     }
     assert PairwiseHMM().unseen == "rare"
@@ -155,25 +157,22 @@ def test_what_is_unseen_is_rare_in_every_answer() -> None:
         fits["error"].score(odd)
 
 
-@pytest.mark.parametrize("labels", [False, True])
-def test_candidates_rank_as_with_all_symbols_known(labels: bool) -> None:
+def test_candidates_rank_as_with_all_symbols_known() -> None:
     rng = np.random.default_rng(2)
     chain = random_hmm(6, 3, zeros=0.4, stay=0.6, random_state=2)
-    X: list[list[Any]] = [chain.sample(30, random_state=seed)[0].tolist() for seed in range(40)]
-    for number, s in enumerate(rng.permutation(40)[:25]):  # each occurs once in all of the data
+    X: list[list[Any]] = [chain.sample(30, random_state=seed)[0].tolist() for seed in range(24)]
+    for number, s in enumerate(rng.permutation(24)[:12]):  # each occurs once in all of the data
         X[s][int(rng.integers(30))] = 6 + number
-    if labels:
-        X = [[f"event-{symbol:02}" for symbol in sequence] for sequence in X]
     names = sorted({symbol for sequence in X for symbol in sequence})
-    grid = {"n_components": [1, 2, 3, 5]}
+    grid = {"n_components": [1, 2, 3]}
     means = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvidenceWarning)
         for known in (None, names):
             model = PairwiseHMM(vocabulary=known, random_state=0)
-            search = GridSearchCV(model, grid, cv=SequenceKFold(4), error_score="raise").fit(X)
+            search = GridSearchCV(model, grid, cv=SequenceKFold(2), error_score="raise").fit(X)
             means.append(search.cv_results_["mean_test_score"])
-        scores = cross_val_score(PairwiseHMM(2, random_state=0), X, cv=4, error_score="raise")
+        scores = cross_val_score(PairwiseHMM(2, random_state=0), X, cv=2, error_score="raise")
     assert np.isfinite(means).all()
     assert np.isfinite(scores).all()
     np.testing.assert_array_equal(*(np.argsort(mean) for mean in means))

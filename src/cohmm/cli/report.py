@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import files, options
 from cohmm.cli.app import say
-from cohmm.cli.progress import notices, reading, working
+from cohmm.cli.progress import Watch, reading, working
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cohmm.data.documents import Documents
+    from cohmm.data.sequences import Sequences
     from cohmm.estimators.htmm import HTMM
     from cohmm.model.hmm import HMM
 
@@ -72,7 +75,7 @@ def report(
             if by is not None or period is not None:
                 raise ValueError(f"--by and --period are for topics, and {model} is an HMM")
             with reading(paths, "reading") if paths else nullcontext() as watch:
-                data = files.batches_for(loaded, paths, layout, unseen, watch) if watch else None
+                data = _sequences(model, paths, layout, unseen, watch) if watch else None
                 report_hmm(loaded, data, output, n_sequences=documents, **shown)
         else:
             column = layout["column"]
@@ -85,8 +88,7 @@ def report(
                 raise ValueError("--by is a column beside documents: give the file that has them")
             texts = _documents(loaded, paths, column, encoding) if paths else None
             values = values_of(paths, by, texts, period)
-            with notices():
-                over = None if values is None else loaded.over(texts, by=values, period=period)
+            over = None if values is None else loaded.over(texts, by=values, period=period)
             report_topics(
                 loaded,
                 texts,
@@ -131,7 +133,7 @@ def values_of(
     inputs: list[str], by: str | None, documents: Documents | None, period: Any
 ) -> list[Any] | None:
     """The column of dates or classes that ``--by`` names, one value per document."""
-    from cohmm.data.readers.document_files import values_at
+    from cohmm.data.read_documents import values_at
     from cohmm.topics.over_time import groups_of
 
     if by is None or documents is None:
@@ -156,10 +158,18 @@ def _load(path: Path) -> HMM | HTMM:
     raise StorageError(f"{path} holds a {held}: a report is about a {KIND} or an HMM")
 
 
+def _sequences(
+    model: Path, inputs: list[str], layout: dict[str, Any], unseen: str, watch: Watch
+) -> Iterator[Sequences]:
+    """The sequences of all inputs in the symbols of the model, as they stream by."""
+    answers = files.answers_of(model, unseen)
+    for batch in files.batches_for(answers, inputs, layout, watch):
+        yield answers.encoded(batch).data
+
+
 def _documents(model: HTMM, inputs: list[str], column: str | None, encoding: str) -> Documents:
     """The documents of all inputs, in the words of the model, with their names."""
-    from cohmm.data.readers.document_files import Trace
-    from cohmm.data.text import TextWarning
+    from cohmm.data.read_documents import TextWarning, Trace
 
     trace = Trace()
     with reading(inputs, "reading"), warnings.catch_warnings():

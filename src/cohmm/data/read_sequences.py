@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cohmm.data.encoding import MISSING, check_many
-from cohmm.data.memory import NO_CAP, Budget
+from cohmm.data.memory import NO_CAP, Budget, ScratchArray
 from cohmm.data.readers.codes import Coder
 from cohmm.data.readers.scan import Notice, in_whole_sequences, read_pieces
 from cohmm.data.readers.source import (
@@ -27,7 +27,6 @@ from cohmm.data.readers.source import (
     place,
     total_bytes,
 )
-from cohmm.data.scratch import ScratchArray
 from cohmm.data.sequences import RARE, Sequences, Unseen, check_unseen
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, in_order
 from cohmm.kernels.types import Ints
@@ -169,7 +168,7 @@ def read_files(
     vocabulary: Iterable[Any] | None = None,
     n_symbols: int | None = None,
     integers: bool = False,
-    unseen: Unseen | Literal["rare"] = "error",
+    unseen: Literal["error", "missing", "rare"] = "error",
     batch_size: int = BATCH,
     progress: Progress | None = None,
     notice: Notice | None = None,

@@ -66,8 +66,9 @@ def unseen_probability(symbol_counts: Any) -> float:
     counts = np.asarray(symbol_counts, np.float64)
     once = np.count_nonzero((counts > 0) & (counts <= 1))
     twice = np.count_nonzero((counts > 1) & (counts <= 2))
-    n_unseen = max(np.count_nonzero(counts == 0), once * (once - 1) / (2 * (twice + 1)), 1.0)
-    return float(min(good_turing(counts) / n_unseen, 1 / max(counts.sum(), 1.0)))
+    n_zero = float(np.count_nonzero(counts == 0))
+    n_unseen = max(n_zero, float(once * (once - 1) / (2 * (twice + 1))), 1.0)
+    return min(good_turing(counts) / n_unseen, 1 / max(float(counts.sum()), 1.0))
 
 
 def with_unseen(model: HMM, symbol_counts: Any) -> HMM:
@@ -175,7 +176,7 @@ class Answers:
         return float(np.log(unseen_probability(self.symbol_counts)))
 
     @property
-    def unseen_as(self) -> str:
+    def unseen_as(self) -> Unseen:
         """How whoever encodes is to treat symbols that are unknown; `encoded` does the rest."""
         return "error" if self.unseen == "rare" and self.symbol_counts is None else self.unseen
 
