@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cohmm import HMM, PairwiseHMM, Sequences, count_pairs
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
-from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
+from cohmm.diagnose.fit_summary import as_fitted_hmm, as_fitted_topics
 from cohmm.learn.learner import EvidenceWarning
 from cohmm.learn.sequences.refine import RefinedFit
 

@@ -10,7 +10,6 @@ HERE = Path(__file__).parent
 MODULES = Path(cohmm.learn.__file__).parent
 
 ELSEWHERE = {  # a module: where its tests are, and why
-    "fitted.py": ("plots/test_canvas.py", "what plots and reports take, and what they refuse"),
     "pairwise.py": ("learn/test_contract.py", "a learner like any other"),
 }
 

@@ -23,6 +23,7 @@ from cohmm.learn.pairs.pair_evidence import PairFit
 from cohmm.learn.pairs.volume import Volume, volume_term
 from cohmm.learn.sequences.likelihood import Labels
 from cohmm.learn.sequences.refine import RefinedFit
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm import HMM
 
 BLOCK = 8  # symbols
@@ -330,3 +331,27 @@ def block_budget(n_parameters: int) -> tuple[int, int]:
 def _compact(numbers: Ints, bound: int) -> Ints:
     """In the smallest type of integers that holds them."""
     return numbers.astype(np.min_scalar_type(-max(bound, 1)))
+
+
+def as_fitted_hmm(value: Any) -> Any:
+    """``value`` if it is a fitted `PairwiseHMM`, None if it is something else.
+
+    An estimator that is not fitted raises scikit-learn's `NotFittedError`.
+    """
+    return value if _is_fitted(value) and hasattr(value, "model_") else None
+
+
+def as_fitted_topics(value: Any) -> Any:
+    """``value`` if it is a fitted `HTMM`, None if it is something else."""
+    fitted = _is_fitted(value) and isinstance(getattr(value, "fit_", None), TopicFit)
+    return value if fitted else None
+
+
+def _is_fitted(value: Any) -> bool:
+    if isinstance(value, type) or not hasattr(value, "__sklearn_is_fitted__"):
+        return False
+    if not value.__sklearn_is_fitted__():
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(value)  # raises
+    return True

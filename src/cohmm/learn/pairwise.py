@@ -51,9 +51,8 @@ from cohmm.learn.refinement import (
     Refinement,
     overcomplete_start,
 )
-from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.likelihood import from_labels
-from cohmm.learn.sequences.multistart import best_start
+from cohmm.learn.sequences.multistart import best_start, random_start
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.hmm import HMM
 

@@ -14,9 +14,8 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.windows import MOST_SYMBOLS, triple_counts, window_counts
 from cohmm.learn.constraints import Known, PseudoCounts
 from cohmm.learn.learner import Callback, Fit, in_stage
-from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.likelihood import encoded
-from cohmm.learn.sequences.multistart import best_start
+from cohmm.learn.sequences.multistart import best_start, random_start
 from cohmm.learn.sequences.refine import RefinedFit, most_passes, refine, worthwhile
 from cohmm.learn.sparsity import opened
 from cohmm.learn.windows.overcomplete import grouped, overcomplete

@@ -50,6 +50,18 @@ RARE = 0.02  # share of all places: rarer states are given up about equally ofte
 OPENING = 1e-3  # share of a uniform row: EM leaves a zero slowly
 
 
+def random_start(data: Data, n_components: int, rng: np.random.Generator) -> HMM:
+    """Random transitions, and emissions that are the symbols' frequencies, each times a draw."""
+    emission = rng.exponential(size=(n_components, data.n_symbols)) * data.symbol_counts
+    transmat = rng.exponential(size=(n_components, n_components))
+    return HMM(
+        np.full(n_components, 1 / n_components),
+        transmat / transmat.sum(axis=1, keepdims=True),
+        emission / emission.sum(axis=1, keepdims=True),
+        data.vocabulary,
+    )
+
+
 class Runner(NamedTuple):
     """A model in the race."""
 
@@ -82,7 +94,6 @@ def best_start(
     random_state : None, int, Generator
         Where the randomness comes from.
 
-    >>> from cohmm.learn.sequences.baum_welch import random_start
     >>> truth = HMM([.5, .5], [[.9, .1], [.1, .9]], [[.8, .2, 0], [0, .2, .8]])
     >>> data = Sequences.of(truth.sample(5000, random_state=0)[0])
     >>> start = best_start(data, [truth], lambda rng: random_start(data, 2, rng), random_state=0)
