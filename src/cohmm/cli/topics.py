@@ -242,7 +242,7 @@ def _table(model: HTMM, overview: Overview, n_words: int | None, order: Any) -> 
     """One row per topic; so many words, or a line of them, and its kind of junk if any has one."""
     labels = [shortened(label or "", MAX_LABEL) for label in model.labels_]
     label_width = max(map(len, labels), default=0)
-    verdicts = overview.junk.verdicts
+    verdicts = list(overview.junk.verdicts)
     junk_width = max(map(len, verdicts))
     room = screen().width - OTHER_COLUMNS - sum(w + 3 for w in (label_width, junk_width) if w)
     top = model.top_words(min(n_words or MAX_WORDS, model.documents_.n_symbols), order)

@@ -143,7 +143,8 @@ class Judged(NamedTuple):
         """Of every topic in the documents learned from, (D, K); 0 in those that have none."""
         if not isinstance(self.fit, BERTopicFit):
             return self.fit.as_chain(self.chain).infer(self.train).shares
-        return (self.fit.document_topics[:, None] == np.arange(self.fit.n_components)).astype(float)
+        own = self.fit.document_topics[:, None] == np.arange(self.fit.n_components)
+        return np.asarray(own, np.float64)
 
     def perplexity(self, method: Method = "words") -> float:
         """Of held-out documents, or of those learned from."""

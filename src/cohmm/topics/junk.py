@@ -129,7 +129,7 @@ def distance_from_others(model: TopicModel) -> Floats:
     from_corpus = np.abs(model.components - model.prevalence @ model.components).sum(axis=1) / 2
     others = 1 - model.prevalence
     distance = np.divide(from_corpus, others, out=np.ones(len(others)), where=others > 1e-9)
-    return np.minimum(distance, 1.0)
+    return np.asarray(np.minimum(distance, 1.0))
 
 
 def effective_number(mass: Floats) -> Floats:
