@@ -12,9 +12,8 @@ import numpy as np
 
 from cohmm._validation import silenced
 from cohmm.data.documents import Documents
-from cohmm.data.readers.document_files import Trace, documents_at
+from cohmm.data.read_documents import TextWarning, Trace, documents_at
 from cohmm.data.readers.source import STANDARD_INPUT
-from cohmm.data.text import TextWarning
 from cohmm.data.vocabulary import as_stop_words
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.fit_summary import as_fitted_topics
