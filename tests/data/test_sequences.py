@@ -106,20 +106,82 @@ def test_several_sequences_of_numbers(kind):
     assert lists_of(Sequences.of(SEVERAL[kind])) == [FLAT[:2], FLAT[2:]]
 
 
-COLUMNS = {
+SHORT = {
     "lists": [[0], [1], [2]],
     "tuples": ((0,), (1,), (2,)),
     "arrays": [np.array([0]), np.array([1]), np.array([2])],
-    "array": np.array([[0], [1], [2]]),
-    "objects": np.array([[0], [1], [2]], object),
     "columns": [pd.Series([0]), pa.array([1]), pl.Series([2])],
+    "pandas lists": pd.Series([[0], [1], [2]]),
+    "polars lists": pl.Series([[0], [1], [2]]),
+    "pyarrow lists": pa.array([[0], [1], [2]]),
 }
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
-def test_one_element_lists_are_hmmlearns_column(kind):
-    assert lists_of(Sequences.of(COLUMNS[kind])) == [[0, 1, 2]]
-    assert lists_of(Sequences.of(COLUMNS[kind], [2, 1])) == [[0, 1], [2]]
+@pytest.mark.parametrize("kind", SHORT)
+def test_one_element_lists_are_sequences_and_with_lengths_hmmlearns_column(kind):
+    assert lists_of(Sequences.of(SHORT[kind])) == [[0], [1], [2]]
+    assert lists_of(Sequences.of(SHORT[kind], [1, 1, 1])) == [[0], [1], [2]]
+    assert lists_of(Sequences.of(SHORT[kind], [2, 1])) == [[0, 1], [2]]
+
+
+@pytest.mark.parametrize("kind", [int, object])
+def test_an_array_of_one_column_is_one_sequence(kind):
+    column = np.array([[0], [1], [2]], kind)
+    assert lists_of(Sequences.of(column)) == [[0, 1, 2]]
+    assert lists_of(Sequences.of(column, [2, 1])) == [[0, 1], [2]]
+
+
+CELLS = [["a", "b"], ["b"], ["c", None]]
+LIST_COLUMNS = {
+    "pandas": pd.Series(CELLS),
+    "arrays in pandas": pd.Series([np.array(cell, object) for cell in CELLS]),
+    "arrow in pandas": pd.Series(CELLS, dtype=pd.ArrowDtype(pa.list_(pa.string()))),
+    "a frame": pd.DataFrame({"events": CELLS}),
+    "polars": pl.Series(CELLS),
+    "a lazy frame": pl.LazyFrame({"events": CELLS}),
+    "pyarrow": pa.array(CELLS),
+    "large": pa.array(CELLS, pa.large_list(pa.large_string())),
+    "chunks": pa.chunked_array([CELLS[:1], CELLS[1:]]),
+    "categories": pa.array(CELLS, pa.list_(pa.dictionary(pa.int8(), pa.string()))),
+}
+
+
+@pytest.mark.parametrize("kind", LIST_COLUMNS)
+def test_cells_that_are_lists_are_sequences(kind):
+    data = Sequences.of(LIST_COLUMNS[kind])
+    assert data.labels() == CELLS
+    assert data.vocabulary == ("a", "b", "c")
+    assert Sequences.of(LIST_COLUMNS[kind], [2, 1, 2]).labels() == CELLS
+
+
+def test_lists_of_one_length_and_numbers_in_cells_are_sequences():
+    assert lists_of(Sequences.of(pl.Series([[1, 2], [0, 1]], dtype=pl.Array(pl.Int8, 2)))) == [
+        [1, 2],
+        [0, 1],
+    ]
+    assert lists_of(Sequences.of(pd.Series([[1, 2, 0], [0]]))) == [[1, 2, 0], [0]]
+    mixed = Sequences.of(pd.Series([["a", 1], [1]]), vocabulary=["a", 1])
+    assert mixed.labels() == [["a", 1], [1]]
+
+
+@pytest.mark.parametrize(
+    ("X", "lengths", "message"),
+    [
+        (pd.Series([[0, 1], []]), None, "sequence 1 is empty: every sequence needs a symbol"),
+        (pa.array([[0, 1], None]), None, "sequence 1 is empty"),
+        (pl.Series([[0, 1], [1]]), [1, 2], "which have other lengths: leave out lengths"),
+        (pa.array([[[0], [1]]]), None, "a cell of X is a list of sequences itself"),
+        (pd.Series([["a", 1.5], ["b"]]), None, "symbol 1.5 at position 1 is a number among"),
+        (pd.Series([["a"], "b"]), None, "X mixes sequences and symbols: item 1"),
+        (pa.array([[None, None], [None]]), None, None),
+    ],
+)
+def test_what_is_wrong_with_cells_is_said(X, lengths, message):
+    if message is None:  # missing observations alone
+        assert Sequences.of(X, lengths).labels() == [[None, None], [None]]
+        return
+    with pytest.raises(ValueError, match=message):
+        Sequences.of(X, lengths)
 
 
 def test_lists_of_which_one_is_longer_are_sequences():
@@ -345,7 +407,6 @@ def test_empty_cells_of_group_and_order(make):
     ("column", "message"),
     [
         (pa.array([datetime.date(2024, 1, 1)]), "whole numbers or strings, not date32"),
-        (pa.array([[1, 2]]), "whole numbers or strings, not list"),
         (pa.array([b"a"]), "whole numbers or strings, not binary"),
         (pd.Series([1, "a"], dtype=object), "'a'"),
         (pd.Series(["a", 1], dtype=object), "int"),

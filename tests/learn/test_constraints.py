@@ -248,7 +248,7 @@ def data() -> list[np.ndarray]:
 @pytest.mark.parametrize("implementation", ["scaling", "log"])
 def test_what_answers_needs_no_fit(implementation: str) -> None:
     model = by_hand(implementation=implementation)
-    X = [[0], [1], [2]]
+    X = np.array([[0], [1], [2]])
     assert model.n_features is None  # nothing was used yet
     log_prob, states = model.decode(X)
     assert round(np.exp(log_prob), 5) == 0.01344
