@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import files, options
 from cohmm.cli.app import say
-from cohmm.cli.progress import notices, reading, working
+from cohmm.cli.progress import reading, working
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
@@ -85,8 +85,7 @@ def report(
                 raise ValueError("--by is a column beside documents: give the file that has them")
             texts = _documents(loaded, paths, column, encoding) if paths else None
             values = values_of(paths, by, texts, period)
-            with notices():
-                over = None if values is None else loaded.over(texts, by=values, period=period)
+            over = None if values is None else loaded.over(texts, by=values, period=period)
             report_topics(
                 loaded,
                 texts,
