@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cohmm._validation import LARGEST_CODE, as_numbers, shown
+from cohmm._validation import LARGEST_CODE, as_numbers, shown, warn
 from cohmm.data.arrow import arrow_array, combined, common, decoded, is_list, is_text, list_column
 from cohmm.data.vocabulary import Vocabulary, codes_in, distinct_characters, in_order, is_unicode
 from cohmm.kernels.types import Ints
@@ -74,6 +74,23 @@ def flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
         return items, lengths
     pieces = [_one_sequence(s, item) for s, item in enumerate(items)]
     return _checked_sizes(*_joined(pieces), lengths)
+
+
+def as_hmmlearns_column(X: Any) -> Any:
+    """A list of several one-element lists as hmmlearn reads it, a column, with a warning.
+
+    Everywhere else it is a list of sequences.
+    """
+    if not isinstance(X, (list, tuple)) or len(X) < 2:
+        return X
+    if not all(isinstance(x, (list, tuple)) and len(x) == 1 and _is_scalar(x[0]) for x in X):
+        return X
+    warn(
+        f"{shown(X)} is read as hmmlearn's column, one sequence, because this model was not "
+        "fitted: give an array of the shape (n, 1) for one sequence, or the lengths of several",
+        UserWarning,
+    )
+    return [x[0] for x in X]
 
 
 def _checked_sizes(flat: Any, sizes: Any, lengths: Any) -> tuple[Any, Any]:

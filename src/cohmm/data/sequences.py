@@ -25,7 +25,7 @@ from cohmm.data.vocabulary import (
     are_characters,
     as_vocabulary,
     codes_in,
-    hint_at_characters,
+    hint_at_texts,
     hint_at_unseen,
     labels_for,
 )
@@ -148,7 +148,7 @@ class Sequences(Value):
             flat, lengths = flatten(X, lengths)
             codes, labels = encode(flat, as_labels=known is not None)
             if labels is not None and known is lengths is None and len(labels) == len(codes):
-                hint_at_characters(labels)
+                hint_at_texts(labels)
         read = cls._of_codes(codes, labels, lengths)
         if known is None and n_symbols is None:
             size = read.n_symbols
