@@ -170,8 +170,8 @@ class Windows(Value):
 
     def _keys(self, vocabulary: Vocabulary | None, n: int) -> Ints:
         rows = self.windows
-        if vocabulary is not None and vocabulary != self.vocabulary:
-            rows = codes_in(self.vocabulary, vocabulary)[rows]
+        if vocabulary is not None and self.vocabulary != vocabulary:
+            rows = codes_in(cast(Vocabulary, self.vocabulary), vocabulary)[rows]
         return keys_of(rows, n)
 
     def __eq__(self, other: object) -> bool:
