@@ -86,7 +86,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Stop when a step over the pairs gains less log-likelihood than this, over all of them, and
         refinement when less than this is left to gain for every parameter.
     n_init : int
-        Starts; the best is kept.
+        Starts of the whole recipe, each refined; the model of the highest likelihood is kept.
     smoothing : float, optional
         Pseudo-observations of each symbol in each state: what was never seen is then
         improbable, not impossible.  Default: .1; none where parameters were set by hand, or all
@@ -570,7 +570,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         answers, parameters, counts = load_fitted(path, cls._get_param_names())
         model = cls(**parameters)
         model._tables = UserTables().with_model(answers.model)
-        model._symbol_counts = answers.symbol_counts
+        model._symbol_counts, model.n_features_in_ = answers.symbol_counts, 1
         if counts is not None:
             model.counts_ = counts
         return model
@@ -622,7 +622,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         check_choice(("error", "missing", "rare"), unseen=self.unseen)
         if self.end:
             check_ends(data)
-        known = self._tables.known(
+        constraints = self._tables.constraints(
             self.n_components,
             params=self.params,
             init_params=self.init_params,
@@ -639,7 +639,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             volume=self.volume,
             penalty=self.penalty,
             weights=weights,
-            known=known,
+            constraints=constraints,
             max_iter=self.max_iter if self.n_iter is None else self.n_iter,
             tol=self.tol,
             n_init=self.n_init,
@@ -656,7 +656,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             data if fit.refined or fit.pairs is None else fit.counts,
             fit.model,
             fit.last,
-            known=known,
+            constraints=constraints,
             weights=weights,
             volume=self.volume,
             summed=self.combine == "summed",
@@ -690,6 +690,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             self.characters,
             self.end,
             self.implementation == "log",
+            columns=not hasattr(self, "n_features_in_"),
         )
 
     def _data(self, X: Any, lengths: Any) -> Sequences | None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from cohmm import storage
 from cohmm._validation import check_choice
-from cohmm.data.encoding import MISSING
+from cohmm.data.encoding import MISSING, as_hmmlearns_column
 from cohmm.data.partitioned import is_path
 from cohmm.data.read_sequences import read_sequences
 from cohmm.data.sequences import END, Sequences, UnseenSymbolError, row_sequences
@@ -143,6 +143,8 @@ class Answers:
     characters: bool = False
     end: bool = False
     in_logarithms: bool = False
+    columns: bool = False
+    """Whether a list of one-element lists is hmmlearn's column, and not several sequences."""
 
     def __post_init__(self) -> None:
         check_choice(("error", "missing", "rare"), unseen=self.unseen)
@@ -190,6 +192,8 @@ class Answers:
         labels, n = self.symbols
         if is_path(X, labels, self.characters):
             X = read_sequences(X, characters=self.characters, integers=labels is None)
+        elif self.columns and lengths is None and not self.characters:
+            X = as_hmmlearns_column(X)
         size = n if labels is None else None
         try:
             data = Sequences._of_known(X, lengths, labels, size, self.unseen_as, self.characters)
