@@ -17,8 +17,9 @@ pairs cannot tell apart (`overcomplete_start`).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -37,6 +38,7 @@ from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import from_pairs
 from cohmm.learn.pairs.pair_evidence import (
     Combine,
+    PairEvidence,
     States,
     n_in_pairs,
     warn_of_noise,
@@ -52,11 +54,14 @@ from cohmm.learn.refinement import (
     overcomplete_start,
 )
 from cohmm.learn.sequences.baum_welch import random_start
+from cohmm.learn.sequences.held_out import choose_states
 from cohmm.learn.sequences.likelihood import from_labels
 from cohmm.learn.sequences.multistart import best_start
 from cohmm.learn.sequences.refine import RefinedFit
+from cohmm.learn.state_choice import StateChoice
 from cohmm.model.hmm import HMM
 
+logger = logging.getLogger(__name__)
 PAIR_PASSES = 3000
 RANDOM_STARTS = 16  # beside those from pairs, where transitions or their zeros are known
 
@@ -117,7 +122,10 @@ def pairwise(
     ----------
     data : Sequences, Partitioned or Cooccurrence
         Counts alone cannot be refined.
-    n_components, combine, volume, penalty, n_init, start
+    n_components : int or "auto"
+        Number of states.  "auto": by held-out data (`cohmm.learn.sequences.held_out`), and as many
+        as stand out from the noise of the pairs where those are all there is, or ``refine=False``.
+    combine, volume, penalty, n_init, start
         As for `cohmm.learn.min_volume`.
     weights : array, (S,), optional
         How often each sequence counts, in both steps.
@@ -176,6 +184,10 @@ def pairwise(
         known.check(int(n_components), counts.n_symbols)
     if known.decides_states:
         return _informed(sequences, counts, n_components, refinement, passes, callback)
+    choice = None
+    if n_components == "auto" and sequences is not None and refine is not False:
+        choice = _chosen(sequences, counts, combine, weights, random_state)
+        n_components = choice.n_components
     if (too_many := _beyond(n_components, counts)) is not None:
         if sequences is None or refine is False:
             raise ValueError(
@@ -187,7 +199,7 @@ def pairwise(
             sequences, too_many, smoothing=pair_smoothing, random_state=random_state
         )
         refined = refinement.run(first.model, Decision("sequences", sequences), callback)
-        return _together(counts, None, refined, first.began)
+        return _together(counts, None, refined, first.began, choice=choice)
     # 2. Learn from pairs alone.
     with warned_of_noise_later():
         pairs = min_volume(
@@ -217,7 +229,26 @@ def pairwise(
     elif start is None and weights is None and k > 1 and decision.evidence == "sequences":
         first = _better_start(pairs.model, decision.data, random_state)
     # 4. Refine.
-    return _together(counts, pairs, refinement.run(first.model, decision, callback), first.began)
+    refined = refinement.run(first.model, decision, callback)
+    choice = choice or (StateChoice(k, k) if n_components == "auto" else None)
+    return _together(counts, pairs, refined, first.began, choice=choice)
+
+
+def _chosen(
+    sequences: Data,
+    counts: Cooccurrence,
+    combine: Combine,
+    weights: Floats | None,
+    random_state: int | None,
+) -> StateChoice:
+    """How many states, by held-out data, and no fewer than the pairs of long data show."""
+    shown = PairEvidence.of(counts, None, combine).spectrum().n_detectable
+    if weights is not None and isinstance(sequences, Sequences):
+        first, last = sequences.offsets[:-1], sequences.offsets[1:]
+        sequences = sequences.spans(first[weights > 0], last[weights > 0])
+    choice = choose_states(sequences, shown, random_state if isinstance(random_state, int) else 0)
+    logger.info(choice.reason)
+    return choice
 
 
 def _checked_weights(data: Data | Cooccurrence, weights: Any) -> Floats | None:
@@ -318,7 +349,13 @@ def _together(
     refined: RefinedFit | None,
     began: str,
     other: Fit | None = None,
+    *,
+    choice: StateChoice | None = None,
 ) -> PairwiseFit:
+    if refined is not None:
+        refined = replace(refined, choice=choice)
+    elif pairs is not None:
+        pairs = replace(pairs, choice=choice)
     last = refined or pairs or other
     assert last is not None
     return PairwiseFit(
@@ -326,6 +363,7 @@ def _together(
         converged=last.converged,
         history=last.history,
         starts=(pairs or last).starts,
+        choice=choice,
         counts=counts,
         pairs=pairs,
         refined=refined,
