@@ -39,12 +39,12 @@ GROUPS, MIN_GROUPS = 100, 10
 MIN_BLOCK = 50  # symbols, where there are enough for `MIN_GROUPS` blocks of them
 MIN_SYMBOLS = 200  # fewer are not held out
 MANY_SEQUENCES = 50  # of fewer, blocks are cut
-SAMPLE = 50_000  # symbols that "auto" looks at: of these, fits of 30 states take seconds
+SAMPLE = 40_000  # symbols that "auto" looks at: of these, fits of 30 states take seconds
 MAX_STATES = 128  # that are tried unless numbers are given
 SYMBOLS_PER_STATE = 10  # at least: of fewer, nothing is learned
 PATIENCE = 2  # numbers beyond the best
 RANDOM_STARTS, FIRST_PASSES, PASSES = 4, 10, 40  # of EM
-PAIR_PASSES = 300  # over the pairs, for a start
+PAIR_PASSES = 60  # over the pairs, for a start
 LITTLE = 4000  # symbols: of fewer the pairs lead nowhere that random starts do not
 SMOOTHING = 0.1  # pseudo-observations of each symbol in each state
 
