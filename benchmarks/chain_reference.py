@@ -68,7 +68,7 @@ class Reference:
         counts = np.zeros(width), np.zeros((width, width)), np.zeros_like(tables.emit)
         log_prob = self.library.expected_counts(
             ctypes.c_int64(len(self.short[0])),
-            *_pointers(self.data.symbols, *self.short, *tables[1:], *counts),
+            *_pointers(self.data.symbols, *self.short, *tables[1:5], *counts),
         )
         starts, transitions, emissions = counts
         return (
@@ -83,7 +83,7 @@ class Reference:
         states = np.zeros(len(self.data.symbols), np.int32)
         self.library.viterbi(
             ctypes.c_int64(len(self.short[0])),
-            *_pointers(self.data.symbols, *self.short, *self.hmm._logs[1:], states),
+            *_pointers(self.data.symbols, *self.short, *self.hmm._logs[1:5], states),
         )
         return states
 

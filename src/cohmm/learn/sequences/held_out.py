@@ -30,8 +30,7 @@ from cohmm.learn.constraints import PseudoCounts
 from cohmm.learn.maximize import added, m_step
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.pair_evidence import PairEvidence, n_in_pairs
-from cohmm.learn.sequences.baum_welch import random_start
-from cohmm.learn.sequences.multistart import em, subsets
+from cohmm.learn.sequences.multistart import em, random_start, subsets
 from cohmm.learn.state_choice import Kind, StateChoice, Tried
 from cohmm.model.hmm import HMM
 
