@@ -133,7 +133,7 @@ def _summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
             "lag_weights": {str(lag): weight for lag, weight in pairs.lag_weights.items()},
             "passes": pairs.n_iter,
             "converged": pairs.converged,
-            "starts": pairs.starts,
+            "starts": learned.starts,
         }
     if refined is not None:
         by_triples = refined.evidence == "triples"
