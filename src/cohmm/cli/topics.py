@@ -12,7 +12,7 @@ from cohmm.cli import files, options
 from cohmm.cli.app import fitting, print_result, say, screen, table_of
 from cohmm.cli.output import format_of, writing_tables
 from cohmm.cli.progress import learning, working
-from cohmm.cli.report import check_by, command_line, say_written, values_of
+from cohmm.cli.report import check_by, say_written, values_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -132,7 +132,6 @@ def topics(
                 documents.select(documents.some(MAX_DECODED)) if far else documents,
                 title=None if output is None else output.stem,
                 texts=None if far else files.texts_again(inputs, **place),
-                command=command_line(),
                 overview=overview,
                 over=over,
             )
