@@ -37,7 +37,7 @@ from cohmm.learn.topics.htmm import htmm
 from cohmm.model.convert import frame
 from cohmm.model.hmm import HMM
 from cohmm.model.markov_chain import match_rows, total_variation
-from cohmm.topics.compare import Judged, part
+from cohmm.topics.compare import MEASURES, Judged, part
 from cohmm.topics.stability import variation_between
 
 FOLDS = 5
@@ -49,7 +49,6 @@ STABLE = 0.25  # total variation
 HELD_OUT = 0.2  # of the documents
 AROUND = (0.5, 0.75, 1.0, 1.5, 2.0)  # of the number that the pairs show: default candidates
 SEEDS = 2
-TOP = 10  # words whose coherence is measured
 
 
 class Candidate(NamedTuple):
@@ -301,7 +300,7 @@ def select_topics(
             ]
             words = fits[0].predict(test)
             scored[k] = np.diff(np.append(0.0, np.cumsum(words))[test.offsets])
-            npmi = Judged(fits[0], train, test, "sticky").coherence("npmi", TOP)
+            npmi = MEASURES["npmi"](Judged(fits[0], train, test, "sticky"))
             measured[k] = {"stability": variation_between(fits), "npmi": npmi}
     return _selection(chosen(scored, test.lengths, detectable, "topic"), measured, len(test))
 
