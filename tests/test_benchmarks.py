@@ -33,6 +33,7 @@ def quick(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
+        ("anomalies.py", ["| detector, auto | 4 |", "| hmmlearn, mean | 4 |"]),
         ("beside_bertopic.py", ["| quick | 3 | HTMM | 3 |"]),
         ("big_text.py", ["| --memory 4GB |", "| --workers 2 |"]),
         ("engines.py", ["| local | E-step on 2e+04 | 8 |", "| dask | pass over 200 articles"]),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cohmm.data.read_sequences import read_sequences
     from cohmm.data.sequences import Sequences
     from cohmm.diagnose.selection import select
+    from cohmm.estimators.anomaly_detector import AnomalyDetector
     from cohmm.estimators.folds import SequenceKFold
     from cohmm.estimators.htmm import HTMM
     from cohmm.estimators.pairwise_hmm import PairwiseHMM
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HMM",
     "HTMM",
+    "AnomalyDetector",
     "Cooccurrence",
     "Documents",
     "EvidenceWarning",
@@ -58,6 +60,7 @@ _HOMES = {
     "cohmm.data.sequences": ("Sequences",),
     "cohmm.data.read_documents": ("TextWarning", "read_documents"),
     "cohmm.diagnose.selection": ("select",),
+    "cohmm.estimators.anomaly_detector": ("AnomalyDetector",),
     "cohmm.estimators.folds": ("SequenceKFold",),
     "cohmm.estimators.htmm": ("HTMM",),
     "cohmm.estimators.pairwise_hmm": ("PairwiseHMM",),

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from cohmm.cli.anomalies import anomalies
 from cohmm.cli.app import Command, Program, prepare_streams
 from cohmm.cli.compare import compare
 from cohmm.cli.count import count, merge
@@ -31,7 +32,7 @@ app = typer.Typer(
 )
 PANELS = {
     "Start here": (demo,),
-    "Hidden Markov models": (count, merge, fit, score, decode, sample),
+    "Hidden Markov models": (count, merge, fit, score, decode, sample, anomalies),
     "Topics": (topics, compare),
     "Any model": (diagnose, select, report, reproduce),
 }

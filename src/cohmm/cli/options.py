@@ -65,6 +65,7 @@ OPTIONS = {
         "What it is shown on: documents for topics, sequences for an HMM, as the other commands "
         "read them. Without any, the report is about the model alone.",
     ),
+    "normal": argument("NORMAL", "Normal sequences, to learn from: a file, or a folder."),
     "model": argument("MODEL", "A model, as HMM.save writes it."),
     "report model": argument("MODEL", "A topic model or an HMM, as save writes it."),
     "subject": argument(
@@ -178,6 +179,8 @@ OPTIONS = {
     "score unseen": option(
         "What a symbol is that the model does not know. Default: as the model was fitted.", INPUT
     ),
+    "false_alarms": option("The share of normal sequences that may be taken for anomalies."),
+    "anomalies by": option("What is made of the surprise of a sequence's events.", LEARNING),
     "end": option("Sequences end by themselves: that one ends is an event.", None, "--end"),
     "encoding": option("Of text files.", INPUT, callback=known_encoding),
     "by": option("A column of dates or classes: the share of every topic in each.", INPUT),

@@ -600,7 +600,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- inside ------------------------------------------------------------------------------
 
-    def _sequences(self, X: Any, lengths: Iterable[int] | None) -> Data:
+    def _sequences(self, X: Any, lengths: Iterable[int] | None, *, end: bool = True) -> Data:
         data = as_data(
             X,
             lengths,
@@ -608,7 +608,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             n_symbols=self.__dict__["n_features"],
             characters=self.characters,
         )
-        return data.with_end() if self.end else data
+        return data.with_end() if self.end and end else data
 
     def _learn(
         self,

@@ -343,12 +343,15 @@ def save_fitted(
     answers: Answers,
     parameters: Mapping[str, Any],
     counts: Cooccurrence | None = None,
+    more_header: Mapping[str, Any] | None = None,
+    more_arrays: Mapping[str, np.ndarray] | None = None,
 ) -> None:
     """Write a model, how data is encoded for it, and the options that it was learned with.
 
     `HMM.load` reads the model alone.  Counts of pairs are for whoever adds to them.
     """
     header, arrays = answers.model.contents()
+    header, arrays = header | dict(more_header or {}), arrays | dict(more_arrays or {})
     header["answers"] = {name: getattr(answers, name) for name in ("unseen", "characters", "end")}
     header["parameters"] = {name: storage.plain(name, value) for name, value in parameters.items()}
     if answers.symbol_counts is not None:
