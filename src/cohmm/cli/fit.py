@@ -29,6 +29,7 @@ def fit(
     *,
     layout: Any,
     integers: bool = False,
+    end: bool = False,
     refine_by: Literal["sequences", "triples"] | None = None,
     sparsity: str = "auto",
     penalty: str | None = None,
@@ -74,6 +75,8 @@ def fit(
     with working(threads), files.cluster(workers, scheduler) as client:
         from cohmm.data.partitioned import as_data
         from cohmm.learn import pairwise  # what PairwiseHMM.fit calls, without scikit-learn
+        from cohmm.learn.pairwise import check_ends
+        from cohmm.model.answers import Answers, save_fitted
 
         began = time.perf_counter()
         if from_counts:
@@ -83,9 +86,18 @@ def fit(
         else:
             parts = files.partitions(inputs, layout, integers, client)
             data = as_data(parts, characters=layout["characters"])
+        if end:
+            data = data if from_counts else data.with_end()
+            check_ends(data)
         with learning() as callback:
             learned = pairwise(data, **learner, callback=callback)
-        learned.model.save(output)
+        counts, characters = learned.counts.symbol_counts, layout["characters"]
+        parameters = {**learner, "lags": learned.counts.lags, "end": end, "unseen": "rare"}
+        save_fitted(
+            output,
+            Answers(learned.model, "rare", counts, characters, end),
+            parameters | {"characters": characters},
+        )
         seconds = time.perf_counter() - began
     print_result(
         json,
@@ -122,6 +134,8 @@ def _summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
         "persistence": model.transmat.diagonal(),
         "seconds": seconds,
     }
+    if learned.choice is not None:
+        summary["choice"] = learned.choice.reason
     if pairs is not None:
         summary |= {
             "detectable": pairs.spectrum.n_detectable,
@@ -131,7 +145,7 @@ def _summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
             "lag_weights": {str(lag): weight for lag, weight in pairs.lag_weights.items()},
             "passes": pairs.n_iter,
             "converged": pairs.converged,
-            "starts": pairs.starts,
+            "starts": learned.starts,
         }
     if refined is not None:
         by_triples = refined.evidence == "triples"
@@ -155,6 +169,8 @@ def _lines(learned: PairwiseFit, output: Path, seconds: float) -> list[str]:
         f"{output}: {plural(model.n_components, 'state')}, {plural(model.n_symbols, 'symbol')}, "
         f"{n_pairs:,.0f} pairs, {seconds:.1f} s"
     ]
+    if learned.choice is not None:
+        lines.append(learned.choice.reason)
     if pairs is not None:
         lines += [
             f"{plural(pairs.n_iter, 'pass', 'es')} over pairs, {_ended(pairs.converged)}; "

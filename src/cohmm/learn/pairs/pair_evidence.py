@@ -149,9 +149,14 @@ def warn_of_noise(shown: Spectrum, k: int, *, goes_on: bool) -> None:
     """
     seen = shown.n_detectable
     if (2 * seen <= k) if goes_on else (seen < k):
+        which = (
+            "and select(X) says whether so many predict better"
+            if goes_on
+            else "whose estimates will be mostly noise (more data or more lags may help)"
+        )
         warn(
             f"these pairs can show {seen} state{'s' * (seen != 1)}; n_components={k} asks for "
-            "more, whose estimates will be mostly noise (more data or more lags may help)"
+            f"more, {which}"
         )
 
 
@@ -169,8 +174,8 @@ def warn_of_unseen(evidence: Any, seen: Ints) -> None:
         unseen = int(np.setdiff1d(np.arange(n), seen)[0])
         label = unseen if evidence.vocabulary is None else evidence.vocabulary[unseen]
         warn(
-            f"{n - len(seen)} of {n} symbols never occur ({label!r} among them): every state "
-            "gives them probability zero"
+            f"{n - len(seen)} of {n} symbols never occur ({label!r} among them): pairs say nothing "
+            "of them, and no state tells them apart"
         )
 
 
