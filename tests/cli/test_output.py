@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from cohmm.data import read_sequences
 from tests.cli.conftest import TEXT
 
 SEQUENCES = [line.split() for line in TEXT.splitlines()]
@@ -108,3 +109,69 @@ def test_nothing_is_left_of_a_table_that_failed(run, folder):
     for name in ("x.csv", "x.parquet"):
         run("score", "m.cohmm", "e.txt", "--each-symbol", "-o", name, fails=ANY)
         assert not (folder / name).exists()
+
+
+# -- groups keep their keys --------------------------------------------------------------------
+
+CLICKS = "user,time,page\nann,2,clean\nbob,1,shop\nann,1,walk\nbob,3,shop\nbob,2,walk\n"
+BY_USER = {"ann": ["walk", "clean"], "bob": ["shop", "walk", "shop"]}
+GROUPED = ["clicks.csv", "--column", "page", "--group", "user", "--order", "time"]
+
+
+@pytest.fixture
+def clicks(folder):
+    (folder / "clicks.csv").write_text(CLICKS)
+
+
+@pytest.mark.usefixtures("clicks")
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet"])
+@pytest.mark.parametrize("command", ["decode", "score"])
+def test_rows_of_groups_have_their_keys(run, folder, weather, command, name):
+    each = ["--each-symbol"] if command == "score" else []
+    answer = "surprise" if each else "state"
+    run(command, "m.cohmm", *GROUPED, *each, "-o", name)
+    rows = read(folder / name)
+    assert list(rows[0]) == ["user", "position", "symbol", answer]
+    expected = []
+    for user, pages in BY_USER.items():
+        values = weather.surprise(pages) if each else weather.decode(pages)[1]
+        for t, (page, value) in enumerate(zip(pages, values.tolist(), strict=True)):
+            expected.append((user, str(t), page, pytest.approx(value)))
+    found = [(*list(row.values())[:3], float(row[answer])) for row in rows]
+    assert found == expected
+
+
+@pytest.mark.usefixtures("clicks")
+def test_lines_about_groups_begin_with_their_keys(run, folder, weather):
+    states = {user: weather.decode(pages) for user, pages in BY_USER.items()}
+    lines = run("decode", "m.cohmm", *GROUPED).stdout.splitlines()
+    assert lines == [f"{user}\t{' '.join(map(str, path))}" for user, (_, path) in states.items()]
+    objects = [
+        json.loads(s) for s in run("decode", "m.cohmm", *GROUPED, "--json").stdout.split("\n") if s
+    ]
+    assert objects == [
+        {"user": user, "log_prob": pytest.approx(p), "states": path.tolist()}
+        for user, (p, path) in states.items()
+    ]
+    lines = run("score", "m.cohmm", *GROUPED, "--each").stdout.splitlines()
+    assert [line.split("\t")[0] for line in lines] == list(BY_USER)
+    run("decode", "m.cohmm", *GROUPED, "--each-sequence", "-o", "x.csv")
+    assert [row["user"] for row in read(folder / "x.csv")] == list(BY_USER)
+
+
+@pytest.mark.usefixtures("clicks")
+def test_batches_of_groups_keep_their_keys(run, monkeypatch):
+    whole = run("decode", "m.cohmm", *GROUPED).stdout
+    original = read_sequences.read_files
+    monkeypatch.setattr(
+        read_sequences, "read_files", lambda *a, **k: original(*a, **k, batch_size=1)
+    )
+    assert run("decode", "m.cohmm", *GROUPED).stdout == whole
+
+
+def test_a_key_with_the_name_of_an_answer_is_refused(run, folder):
+    (folder / "s.csv").write_text("state,page\nTX,walk\n")
+    run(
+        "decode", "m.cohmm", "s.csv", "--column", "page", "--group", "state", "-o", "x.csv",
+        fails="the column 'state' has the name of an answer: rename it",
+    )  # fmt: skip
