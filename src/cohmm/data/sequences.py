@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from cohmm._validation import Value, as_floats, as_n_symbols, as_numbers, as_offsets, own, shown
-from cohmm.data.arrow import arrow_table, group_rows
 from cohmm.data.encoding import (
     MISSING,
     check_many,
@@ -179,7 +179,7 @@ class Sequences(Value):
     def from_frame(
         cls,
         frame: Any,
-        column: str,
+        column: str | None = None,
         group: str | None = None,
         order: str | None = None,
         *,
@@ -187,19 +187,55 @@ class Sequences(Value):
         n_symbols: int | None = None,
         unseen: Unseen = "error",
     ) -> Sequences:
-        """Read a column of a pandas or polars frame or a pyarrow table, a symbol a row.
+        """Read a column of a pandas or polars frame or a pyarrow table, one symbol per row.
 
-        Rows with the same ``group`` make a sequence; groups come in the order in which they
-        first appear, rows in the order of the frame, or of the column ``order``.
+        Rows with the same value in ``group`` make a sequence, also where they are not next to one
+        another.  Sequences come in the order in which their keys first appear, rows in that of the
+        frame, or of the column ``order``; rows of equal order stay as they stand.  A column whose
+        cells are lists has one sequence per row, and ``group`` then names its key.
+
+        The value knows its rows: `keys` has the key of every sequence, `split` gives an answer
+        per sequence, and `to_frame` gives the rows back with answers beside them.
 
         >>> import pyarrow as pa
         >>> table = pa.table({"user": ["u", "v", "u"], "page": ["home", "home", "cart"]})
-        >>> Sequences.from_frame(table, "page", group="user").labels()
-        [['home', 'cart'], ['home']]
+        >>> data = Sequences.from_frame(table, "page", group="user")
+        >>> data.labels(), data.keys.tolist()
+        ([['home', 'cart'], ['home']], ['u', 'v'])
+        >>> data.to_frame(place=[0, 1, 0]).to_pylist()[1]
+        {'user': 'v', 'page': 'home', 'place': 0}
         """
-        table = arrow_table(frame, [name for name in (column, group, order) if name is not None])
-        symbols, _, lengths = group_rows(table, column, group, order)
-        return cls.of(symbols, lengths, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen)
+        from cohmm.data.frames import read_frame
+
+        options = {"vocabulary": vocabulary, "n_symbols": n_symbols, "unseen": unseen}
+        return read_frame(frame, column, group, order, options)
+
+    @property
+    def keys(self) -> Any:
+        """The key of every sequence, (S,), of a frame or of files that were grouped; else None."""
+        return None
+
+    def split(self, answer: Any) -> list[Any]:
+        """An answer for every observation, such as states, as one part per sequence.
+
+        >>> Sequences.of([[0, 1], [2]]).split(["sunny", "sunny", "rainy"])
+        [['sunny', 'sunny'], ['rainy']]
+        """
+        n = len(answer) if hasattr(answer, "__len__") else None
+        if n != self.n_observations:
+            what = shown(answer) if n is None else f"{n:,} values"
+            raise ValueError(
+                f"an answer has one value per observation, {self.n_observations:,}, not {what}"
+            )
+        return [answer[i:j] for i, j in pairwise(self.offsets.tolist())]
+
+    def to_frame(self, **answers: Any) -> Any:
+        """The rows of the frame that `from_frame` read, in its order, with answers as columns.
+
+        An answer has one value per observation.  Where a row is a sequence, its cell is a list of
+        them.
+        """
+        raise ValueError("these sequences are not those of a frame: Sequences.from_frame keeps it")
 
     @property
     def lengths(self) -> Ints:
@@ -257,10 +293,15 @@ class Sequences(Value):
         wrong = (chosen < 0) | (chosen >= len(self))
         if wrong.any():
             raise ValueError(f"there is no {what[:-1]} {chosen[wrong][0]}: there are {len(self)}")
+        places, offsets = self._places(chosen)
+        return self._trusted(self.symbols[places], offsets, self.n_symbols, self.vocabulary)
+
+    def _places(self, chosen: Ints) -> tuple[Ints, Ints]:
+        """The places of the symbols of some sequences, and where each begins among them."""
         lengths = self.lengths[chosen]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
-        return self._trusted(self.symbols[places], offsets, self.n_symbols, self.vocabulary)
+        return places, offsets
 
     def __getitem__(self, s: int) -> list[Any]:
         """Sequence ``s`` as a list of labels, or of numbers; None where one is missing.
