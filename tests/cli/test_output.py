@@ -114,6 +114,7 @@ def test_nothing_is_left_of_a_table_that_failed(run, folder):
 # -- groups keep their keys --------------------------------------------------------------------
 
 CLICKS = "user,time,page\nann,2,clean\nbob,1,shop\nann,1,walk\nbob,3,shop\nbob,2,walk\n"
+ROW_OF = {"ann": [3, 1], "bob": [2, 5, 4]}
 BY_USER = {"ann": ["walk", "clean"], "bob": ["shop", "walk", "shop"]}
 GROUPED = ["clicks.csv", "--column", "page", "--group", "user", "--order", "time"]
 
@@ -131,13 +132,14 @@ def test_rows_of_groups_have_their_keys(run, folder, weather, command, name):
     answer = "surprise" if each else "state"
     run(command, "m.cohmm", *GROUPED, *each, "-o", name)
     rows = read(folder / name)
-    assert list(rows[0]) == ["user", "position", "symbol", answer]
+    assert list(rows[0]) == ["user", "row", "position", "symbol", answer]
     expected = []
     for user, pages in BY_USER.items():
         values = weather.surprise(pages) if each else weather.decode(pages)[1]
         for t, (page, value) in enumerate(zip(pages, values.tolist(), strict=True)):
-            expected.append((user, str(t), page, pytest.approx(value)))
-    found = [(*list(row.values())[:3], float(row[answer])) for row in rows]
+            row = str(ROW_OF[user][t])
+            expected.append((user, row, str(t), page, pytest.approx(value)))
+    found = [(*list(row.values())[:4], float(row[answer])) for row in rows]
     assert found == expected
 
 

@@ -18,6 +18,7 @@ from cohmm.cli.progress import Watch, progress_bar, reading
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
     from cohmm.data.read_documents import Trace
+    from cohmm.data.read_sequences import FileSequences
     from cohmm.data.sequences import Sequences
     from cohmm.distributed import Partitions
     from cohmm.evidence.cooccurrence import Cooccurrence
@@ -103,7 +104,7 @@ def sequences_of(inputs: list[str], **options: Any) -> Sequences:
 
 def batches_for(
     model: HMM, inputs: list[str], layout: dict[str, Any], unseen: Any, watch: Watch
-) -> Iterator[Sequences]:
+) -> Iterator[FileSequences]:
     """The sequences of the input as they stream by, in the symbols of a model."""
     from cohmm.data.read_sequences import Layout, read_files
 
