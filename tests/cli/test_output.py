@@ -177,3 +177,52 @@ def test_a_key_with_the_name_of_an_answer_is_refused(run, folder):
         "decode", "m.cohmm", "s.csv", "--column", "page", "--group", "state", "-o", "x.csv",
         fails="the column 'state' has the name of an answer: rename it",
     )  # fmt: skip
+
+
+# -- symbols that training did not see ---------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Data with a symbol that is seen once, as text, and new data with one that is not."""
+    rng = np.random.default_rng(0)
+    words = [" ".join(rng.choice(["walk", "shop", "clean"], 8)) for _ in range(40)]
+    return "\n".join([*words, "walk swim\n"]), "walk fly shop\nclean walk\n"
+
+
+@pytest.mark.parametrize("chosen", ["rare", "missing"])
+def test_a_fitted_model_knows_what_unseen_symbols_are(run, folder, fitted, chosen):
+    """The file says it; the command line and Python agree, and an option overrides it."""
+    from cohmm import PairwiseHMM
+
+    train, new = fitted
+    (folder / "train.txt").write_text(train)
+    (folder / "new.txt").write_text(new)
+    run("fit", "train.txt", "-k", "2", "-o", "f.cohmm", "--unseen", chosen)
+    model = PairwiseHMM.load("f.cohmm")
+    assert model.unseen == chosen
+    sequences = [line.split() for line in new.splitlines()]
+    printed = json.loads(run("score", "f.cohmm", "new.txt", "--json").stdout)
+    assert printed["log_likelihood"] == pytest.approx(model.score(sequences))
+    run("score", "f.cohmm", "new.txt", "--each-symbol", "-o", "x.jsonl")
+    rows = [json.loads(line) for line in (folder / "x.jsonl").read_text().splitlines()]
+    found = [row["surprise"] for row in rows]
+    assert found == pytest.approx(model.surprise(sequences).tolist())
+    assert [row["symbol"] for row in rows] == ["walk", None, "shop", "clean", "walk"]
+    assert (found[1] > max(found[0], *found[2:])) == (chosen == "rare")
+    decoded = run("decode", "f.cohmm", "new.txt").stdout.split()
+    assert list(map(int, decoded)) == model.predict(sequences).tolist()
+    other = {"rare": "missing", "missing": "rare"}[chosen]
+    overridden = json.loads(run("score", "f.cohmm", "new.txt", "--json", "--unseen", other).stdout)
+    model.set_params(unseen=other)
+    assert overridden["log_likelihood"] == pytest.approx(model.score(sequences))
+    complaint = run("score", "f.cohmm", "new.txt", "--unseen", "error", fails=ANY).stderr
+    assert "--unseen rare" in complaint
+    assert complaint.index("--unseen rare") < complaint.index("--unseen missing")
+
+
+def test_a_model_set_by_hand_has_no_counts_for_rare_symbols(run):
+    assert (
+        "needs counts of symbols"
+        in run("score", "m.cohmm", "d.txt", "--unseen", "rare", fails=ANY).stderr
+    )

@@ -219,7 +219,7 @@ def test_weights_and_lengths_stay_at_home(folder: Path) -> None:
         model.fit(data, lengths=[3])
     with pytest.raises(ValueError, match="lengths"):
         count_triples(data, [3])
-    with pytest.raises(ValueError, match="known states are for data in memory"):
+    with pytest.raises(ValueError, match="labels are for data in memory"):
         model.fit(data, states=np.zeros(6_000, int))
     with pytest.raises(ValueError, match="Partitions have score"):
         local_hmm().predict_proba(data)

@@ -15,8 +15,8 @@ from cohmm.cli.app import json_line
 
 if TYPE_CHECKING:
     from cohmm.data.read_sequences import FileSequences
+    from cohmm.data.vocabulary import Vocabulary
     from cohmm.kernels.types import Ints
-    from cohmm.model.hmm import HMM
 
 SYMBOLS_AT_A_TIME = 2**14  # that are made text
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
@@ -110,12 +110,17 @@ class Rows:
     """
 
     def __init__(
-        self, model: HMM, layout: dict[str, Any], answers: dict[str, Any], each_symbol: bool
+        self,
+        symbols: tuple[Vocabulary | None, int],
+        layout: dict[str, Any],
+        answers: dict[str, Any],
+        each_symbol: bool,
     ) -> None:
         import pyarrow as pa
 
         self._n_sequences, self._each_symbol = 0, each_symbol
-        labels = range(model.n_symbols) if model.vocabulary is None else model.vocabulary
+        vocabulary, n_symbols = symbols
+        labels = range(n_symbols) if vocabulary is None else vocabulary
         are_numbers = all(isinstance(label, int) for label in labels)
         self._labels = pa.array(labels if are_numbers else map(str, labels))
         group: str | None = layout["group"]

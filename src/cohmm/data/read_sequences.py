@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from cohmm._validation import shown
 from cohmm.data.encoding import MISSING, check_many
 from cohmm.data.memory import NO_CAP, Budget, ScratchArray
 from cohmm.data.readers.codes import Coder
@@ -35,7 +34,7 @@ from cohmm.data.readers.source import (
     place,
     total_bytes,
 )
-from cohmm.data.sequences import Sequences, Unseen
+from cohmm.data.sequences import RARE, Sequences, Unseen, check_unseen
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, in_order
 from cohmm.kernels.types import Ints
 
@@ -143,6 +142,7 @@ def read_sequences(
     >>> data, data.vocabulary
     (Sequences(2 sequences, 5 observations, 2 symbols), ('rain', 'sun'))
     """
+    check_unseen(unseen)
     layout = Layout(format, column, group, order, each_row, characters)
     sources = tuple(find_sources(paths, format))
     coder = coder_of(vocabulary, n_symbols, integers, unseen)
@@ -201,7 +201,7 @@ def read_files(
     vocabulary: Iterable[Any] | None = None,
     n_symbols: int | None = None,
     integers: bool = False,
-    unseen: Unseen = "error",
+    unseen: Literal["error", "missing", "rare"] = "error",
     batch_size: int = BATCH,
     progress: Progress | None = None,
     notice: Notice | None = None,
@@ -221,8 +221,9 @@ def read_files(
         Symbols are whole numbers below this.
     integers : bool
         Symbols are whole numbers from 0, and their own codes.
-    unseen : "error" or "missing"
-        What a symbol outside of ``vocabulary`` or ``n_symbols`` is.
+    unseen : "error", "missing" or "rare"
+        What a symbol outside of ``vocabulary`` or ``n_symbols`` is; "rare" is one more code, after
+        all others, and batches have numbers instead of labels.
     batch_size : int
         A batch has at most so many symbols, unless it is a single sequence.
     progress : function, optional
@@ -257,8 +258,8 @@ def _read(
         yield FileSequences._trusted(
             piece.codes,
             piece.offsets,
-            coder.n_symbols,
-            coder.vocabulary,
+            coder.n_symbols + coder.has_rare,
+            None if coder.has_rare else coder.vocabulary,
             sources,
             piece.files,
             piece.rows,
@@ -284,10 +285,10 @@ def n_bytes(paths: Paths) -> int | None:
 
 
 def coder_of(
-    vocabulary: Iterable[Any] | None, n_symbols: int | None, integers: bool, unseen: Unseen
+    vocabulary: Iterable[Any] | None, n_symbols: int | None, integers: bool, unseen: str
 ) -> Coder:
-    if unseen not in ("error", "missing"):
-        raise ValueError(f"unseen must be 'error' or 'missing', not {shown(unseen)}")
+    if unseen != RARE:
+        check_unseen(unseen)
     if vocabulary is not None and (integers or n_symbols is not None):
         raise ValueError("symbols have a vocabulary, or are whole numbers: give one of the two")
     known = None if vocabulary is None else as_vocabulary(vocabulary)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self
@@ -34,7 +34,16 @@ from cohmm.kernels.types import Floats, Ints
 LABELS = "if they are names, give them as strings, or their list as the vocabulary"
 BLOCK = 2**22  # symbols at a time
 Unseen = Literal["error", "missing"]
-RARE = "rare"  # one more symbol, after all others, that stands for those nobody knows
+RARE = "rare"  # one more code, after all others, that stands for the symbols nobody knows
+END = "<end>"  # the label of the event that a sequence ends, where that is a symbol of its own
+
+
+class UnseenSymbolError(ValueError):
+    """A symbol that is not in the vocabulary: what and where, and what may be wrong besides."""
+
+    def __init__(self, what: str, hint: str = ""):
+        super().__init__(f"{what}; unseen='missing' treats it as a missing observation{hint}")
+        self.what, self.hint = what, hint
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +144,7 @@ class Sequences(Value):
     ) -> Sequences:
         """As `of`, with a vocabulary that has been checked: a large one takes a while.
 
-        Symbols outside of it may be `RARE` as well; there is one symbol more then.
+        Symbols outside of it may be `RARE` as well: if there are any, there is one symbol more.
         """
         if isinstance(X, Sequences):
             if lengths is not None:
@@ -370,8 +379,7 @@ class Sequences(Value):
         self, vocabulary: Vocabulary | None, n_symbols: int | None, unseen: str
     ) -> Sequences:
         """The same sequences in a given vocabulary, or with a given number of symbols."""
-        same = vocabulary == self.vocabulary and n_symbols in (None, self.n_symbols)
-        if same and unseen != RARE:
+        if vocabulary == self.vocabulary and n_symbols in (None, self.n_symbols):
             return self
         if vocabulary is not None:
             codes, size = self._codes_in(vocabulary), len(vocabulary)
@@ -388,23 +396,51 @@ class Sequences(Value):
                 codes = np.where(codes < size, codes, np.int32(MISSING))
         else:
             return self
-        if unseen == RARE:
+        if unseen != "missing" and codes is not self.symbols:
             outside = (codes == MISSING) & (self.symbols != MISSING)
-            return Sequences._trusted(
-                np.where(outside, np.int32(size), codes), self.offsets, size + 1, None
-            )
-        if unseen == "error" and codes is not self.symbols:
-            outside = (codes == MISSING) & (self.symbols != MISSING)
+            if outside.any() and unseen == RARE:
+                codes = np.where(outside, np.int32(size), codes)
+                return Sequences._trusted(codes, self.offsets, size + 1, None)
             if outside.any():
                 position = int(np.argmax(outside))
                 code = int(self.symbols[position])
                 label = self.vocabulary[code] if self.vocabulary else code
-                raise ValueError(
-                    f"unseen symbol {shown(label)} ({self.place_of(position)}): {known}; "
-                    "unseen='missing' treats it as a missing observation"
-                    + hint_at_unseen(label, vocabulary)
+                raise UnseenSymbolError(
+                    f"unseen symbol {shown(label)} ({self.place_of(position)}): {known}",
+                    hint_at_unseen(label, vocabulary),
                 )
         return Sequences._trusted(codes, self.offsets, size, vocabulary)
+
+    def with_end(self) -> Sequences:
+        """The same sequences, each followed by an event of its own, the last symbol: its end.
+
+        >>> Sequences.of([["log in", "read"], ["read"]]).with_end().labels()
+        [['log in', 'read', '<end>'], ['read', '<end>']]
+        """
+        labels = tuple(range(self.n_symbols)) if self.vocabulary is None else self.vocabulary
+        if END in labels:
+            raise ValueError(
+                f"the symbol {END!r} stands for the end of a sequence: give that of the data "
+                "another name, or leave out end=True"
+            )
+        symbols = np.insert(self.symbols, self.offsets[1:], np.int32(self.n_symbols))
+        return self._with(
+            symbols=symbols,
+            offsets=self.offsets + np.arange(len(self.offsets)),
+            n_symbols=self.n_symbols + 1,
+            vocabulary=(*labels, END),
+        )
+
+    @property
+    def ends(self) -> Ints:
+        """Where ends stand among the symbols, as `with_end` has put them there; else none, (0,)."""
+        if not self.vocabulary or self.vocabulary[-1] != END:
+            return np.empty(0, np.int64)
+        return np.asarray(np.flatnonzero(self.symbols == self.n_symbols - 1))
+
+    def _with(self, **changes: Any) -> Self:
+        """With other fields, which are right, and whose arrays are ours."""
+        return self._trusted(*(changes.get(f.name, getattr(self, f.name)) for f in fields(self)))
 
     def _codes_in(self, vocabulary: Vocabulary) -> Ints:
         """The symbols as places in another vocabulary, -1 where it does not have them."""
