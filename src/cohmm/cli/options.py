@@ -172,6 +172,11 @@ OPTIONS = {
     "characters": option("Every character is a symbol.", INPUT, "--characters"),
     "integers": option("Symbols are whole numbers from 0, not labels.", INPUT, "--integers"),
     "unseen": option("What a symbol is that the model does not know.", INPUT),
+    "fit unseen": option(
+        "What a symbol is, for score and decode, that is not in this data: as improbable as those "
+        "seen once suggest, a missing observation, or an error.",
+        INPUT,
+    ),
     "decode unseen": option(
         "What a symbol is that the model does not know. Default: as the model was fitted.", INPUT
     ),
