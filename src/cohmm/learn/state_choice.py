@@ -102,8 +102,8 @@ data (-1.500 nats per symbol; 3: -1.510); the pairs show 2; still rising at the 
 
         >>> rows = (Tried(9, -6.2, .2, .01), Tried(18, -6.1, .1, .01), Tried(36, -6., 0., 0.))
         >>> print(StateChoice(36, 18, rows, "topic").why)
-        18 stand out from the noise, which "auto" takes; held-out perplexity still falls at 36, the \
-largest tried: from 18 to 36, choose by how fine you want to read
+        18 stand out from the noise, which "auto" takes; held-out perplexity still falls at 36, \
+the largest tried: from 18 to 36, choose by how fine you want to read
         """
         shown = f'{self.detectable} stand out from the noise, which "auto" takes'
         best = self.best
