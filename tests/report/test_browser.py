@@ -414,7 +414,7 @@ def test_saved_labels_come_back_in_the_next_report(opened, tmp_path):
     (tmp_path / "labels.json").write_text(one.saved("#save-labels")[1], "utf-8")
     given = material()
     named = checked_labels(tmp_path / "labels.json", 4, model_key(given.components))
-    assert prepare_report(replace(given, labels=named)).labels == {"1": QUOTED, "3": "🚀"}
+    assert prepare_report(replace(given, labels=named))["labels"] == {"1": QUOTED, "3": "🚀"}
 
 
 def test_labels_that_a_report_came_with(opened):

@@ -90,7 +90,7 @@ def test_data_that_says_nothing_does_no_harm(data):
     encoded = Sequences.of(data, n_symbols=3)
     trust = hmm_material(hmm, encoded).trust
     assert "2 states, 3 symbols" in about(trust)["fit of"]
-    assert prepare_report(hmm_material(hmm, encoded)).trust.advice
+    assert prepare_report(hmm_material(hmm, encoded))["trust"]["advice"]
 
 
 def test_a_model_too_large_for_errors_says_so(symbols, monkeypatch):
@@ -125,19 +125,20 @@ def test_topics_have_intervals_of_their_words(tmp_path):
 def test_intervals_are_those_of_the_words_on_the_page():
     given = replace(material(), trust=a_trust())
     report = prepare_report(given)
-    for k, topic in enumerate(report.topics):
-        codes = [given.vocabulary.index(report.vocabulary[w]) for w in topic.words]
-        for end, values in zip(given.trust.components, (topic.low, topic.high), strict=True):
+    for k, topic in enumerate(report["topics"]):
+        codes = [given.vocabulary.index(report["vocabulary"][w]) for w in topic["words"]]
+        for end, values in zip(given.trust.components, (topic["low"], topic["high"]), strict=True):
             np.testing.assert_allclose(values, end[k, codes], rtol=1e-3)
-    np.testing.assert_allclose(report.transitions_high, given.trust.transitions[1], rtol=1e-3)
-    assert report.trust.lines[0].name == "Fit of"
-    assert report.trust.advice == ["Try <b>5</b> states", "Find more data"]
-    assert report.has_intervals
+    np.testing.assert_allclose(report["transitions_high"], given.trust.transitions[1], rtol=1e-3)
+    assert report["trust"]["lines"][0].name == "Fit of"
+    assert report["trust"]["advice"] == ["Try <b>5</b> states", "Find more data"]
     bare = prepare_report(material())
-    assert (bare.trust, bare.transitions_low, bare.topics[0].low) == (None, [], [])
+    assert (bare["trust"], bare["transitions_low"], bare["topics"][0]["low"]) == (None, [], [])
 
 
 def test_a_page_has_the_section_where_there_is_something_to_say():
     page = render_page(prepare_report(replace(material(), trust=a_trust())))
+    assert page.startswith("<!doctype html>")
     assert "<li>Try &lt;b&gt;5&lt;/b&gt; states</li>" in page
+    assert "How sure the numbers are stands where they are" in page
     assert 'id="trust"' not in render_page(prepare_report(material()))

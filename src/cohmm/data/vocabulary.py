@@ -160,7 +160,7 @@ def hint_at_characters(labels: Vocabulary) -> None:
 
 @dataclass(frozen=True)
 class Pruning:
-    """What `cohmm.data.text.read_documents` calls by the same names."""
+    """What `cohmm.data.read_documents.read_documents` calls by the same names."""
 
     stop_words: frozenset[str] = frozenset()
     min_df: int | float = 1

@@ -14,11 +14,11 @@ import pyarrow as pa
 from pyarrow import json, parquet
 
 from cohmm.data.arrow import decoded
+from cohmm.data.memory import on_disk
 from cohmm.data.parts import Failed, Parts, add_all, one_by_one, placed
 from cohmm.data.readers.delimited import read_delimited
 from cohmm.data.readers.scan import checked_keys
 from cohmm.data.readers.source import Layout, Source, find_sources
-from cohmm.data.scratch import on_disk
 from cohmm.distributed.backend import (
     Backend,
     Partitions,

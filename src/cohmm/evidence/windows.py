@@ -318,11 +318,7 @@ def count_triples(
     options: dict[str, Any] = {"vocabulary": vocabulary, "n_symbols": n_symbols}
     options |= {"unseen": unseen, "characters": characters}
     counts, n, longest = count_data(X, lengths, triple_counts, **options)
-    if not len(counts.counts):
-        raise ValueError(
-            f"there is no triple: {n} sequences, the longest of {longest} symbols, never have "
-            "three observations in a row"
-        )
+    _check_some(counts, n, longest, "three observations in a row")
     return counts  # type: ignore[no-any-return]
 
 
@@ -347,43 +343,53 @@ def count_windows(
     options: dict[str, Any] = {"vocabulary": vocabulary, "n_symbols": n_symbols}
     options |= {"unseen": unseen, "characters": characters}
     counts, n, longest = count_data(X, lengths, window_counts, tau, **options)
-    if not len(counts.counts):
-        raise ValueError(
-            f"there is no window: {n} sequences, the longest of {longest} symbols, never have "
-            f"{2 * tau + 1} observations in a row; a smaller tau needs fewer"
-        )
+    wanted = f"{2 * tau + 1} observations in a row; a smaller tau needs fewer"
+    _check_some(counts, n, longest, wanted)
     return counts  # type: ignore[no-any-return]
 
 
-def triple_counts(data: Sequences) -> Triples:
-    """`count_triples` of `Sequences`, where counting no triple at all is no mistake."""
-    n = data.n_symbols
-    check_size(n, 3, "triple")
-    keys, counts = _counted(data, 3)
-    return Triples._trusted(rows_of(keys, n, 3), counts, n, data.vocabulary)
+def _check_some(counts: Triples | Windows, n: int, longest: int, wanted: str) -> None:
+    if not len(counts.counts):
+        raise ValueError(
+            f"there is no {counts.WHAT}: {n} sequences, the longest of {longest} symbols, never "
+            f"have {wanted}"
+        )
+
+
+def triple_counts(data: Sequences, block: tuple[int, int] | None = None) -> Triples:
+    """`count_triples` of `Sequences`, of those that begin in a block; there may be none."""
+    return Triples._trusted(*_counted(data, 3, block, "triple"))
 
 
 def window_counts(data: Sequences, tau: int = 2) -> Windows:
     """`count_windows` of `Sequences`, where counting no window at all is no mistake."""
     check_whole(tau=tau)
-    n, width = data.n_symbols, 2 * int(tau) + 1
-    check_size(n, width, "window")
-    keys, counts = _counted(data, width)
-    return Windows._trusted(rows_of(keys, n, width), counts, n, data.vocabulary)
+    return Windows._trusted(*_counted(data, 2 * int(tau) + 1, None, "window"))
 
 
-def _counted(data: Sequences, width: int) -> tuple[Ints, Ints]:
+def _counted(
+    data: Sequences, width: int, block: tuple[int, int] | None, what: str
+) -> tuple[Ints, Ints, int, Vocabulary | None]:
+    """The fields of `Triples` or `Windows`."""
+    n = data.n_symbols
+    check_size(n, width, what)
+    keys, counts = _key_counts(data, width, *(block or (0, len(data.symbols))))
+    return rows_of(keys, n, width), counts, n, data.vocabulary
+
+
+def _key_counts(data: Sequences, width: int, begin: int, stop: int) -> tuple[Ints, Ints]:
     """The windows that occur as numbers of base N, in order, and how often each does."""
-    length, cells = len(data.symbols), data.n_symbols**width
+    length, cells = stop - begin, data.n_symbols**width
     if cells <= DENSE_CELLS:
         parts = split(length, min(n_threads(), max(1, length // (4 * cells))))
-        tables = run(lambda first, stop: _table(data, width, cells, first, stop), parts)
+        tables = run(lambda i, j: _table(data, width, cells, begin + i, begin + j), parts)
         table = np.sum(tables, axis=0)
         keys = np.flatnonzero(table)
         return keys, table[keys]
 
-    def count(first: int, stop: int) -> KeyCounts:
-        return KeyCounts.of(*np.unique(_keys_in(data, width, first, stop), return_counts=True))
+    def count(i: int, j: int) -> KeyCounts:
+        keys = _keys_in(data, width, begin + i, begin + j)
+        return KeyCounts.of(*np.unique(keys, return_counts=True))
 
     total = ExternalSum(KeyCounts)
     parts, at_once = split(length, -(-length // PART)), n_threads()

@@ -13,12 +13,11 @@ import numpy as np
 from cohmm.data.read_sequences import joined_on_disk
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
-from cohmm.diagnose.fit_summary import FitSummary
+from cohmm.diagnose.fit_summary import FitSummary, as_fitted_hmm
 from cohmm.diagnose.standard_errors import standard_errors
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import pair_counts
 from cohmm.kernels.types import Floats
-from cohmm.learn.fitted import as_fitted_hmm
 from cohmm.model.hmm import HMM
 from cohmm.report import prepare
 from cohmm.report.labels import Labels, checked_labels

@@ -12,16 +12,15 @@ import numpy as np
 
 from cohmm._validation import silenced
 from cohmm.data.documents import Documents
-from cohmm.data.readers.document_files import Trace, documents_at
+from cohmm.data.read_documents import TextWarning, Trace, documents_at
 from cohmm.data.readers.source import STANDARD_INPUT
-from cohmm.data.text import TextWarning
 from cohmm.data.vocabulary import as_stop_words
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
+from cohmm.diagnose.fit_summary import as_fitted_topics
 from cohmm.diagnose.topic_errors import topic_errors
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_documents
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.fitted import as_fitted_topics
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.learn.topics.topic_lags import lag_shares
 from cohmm.report import prepare
