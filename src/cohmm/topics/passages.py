@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from cohmm._validation import is_whole, shown
+from cohmm._validation import shown
 from cohmm.data.documents import Documents
 from cohmm.data.tokens import WordCodes
 from cohmm.kernels.types import Floats, Ints
@@ -36,16 +36,23 @@ from cohmm.model.topic_model import TopicModel
 TEMPER = 0.25  # chosen on glued articles of Wikipedia; benchmarks/passages.py
 PRIOR_DRAWS = 10.0  # of a passage's topics, likewise
 WORD_PRIOR = 1.0  # pseudo-counts of every word of the document
-COMMON, MIN_COMMON = 0.2, 3  # words in more of the blocks than that, by share and number, say nothing
+COMMON, MIN_COMMON = (
+    0.2,
+    3,
+)  # words in more of the blocks than that, by share and number, say nothing
 LONGEST = 200  # blocks of a passage
 BLOCK = 20  # words, where there are no sentences
 START_RATE = 0.1  # of a new passage after a block
+PRIOR_BORDERS = 5  # that the prior of the rate is worth
 MIN_RATE, MAX_RATE = 1e-4, 0.9
 PASSES, SETTLED = 30, 1e-4  # of EM for the rate, and its change at which that stops
 
-# A small letter goes on with the sentence, as after "Inc. said".
+# A small letter goes on with the sentence, as after "Inc. said".  Chinese, Japanese and Hindi end
+# sentences by marks of their own, without a blank.
 SENTENCE_END = re.compile(
-    r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))\s+(?=[^\sa-z])|(?<=[。！？।])\s*|\n\s*\n\s*|\n\s*(?=[^\sa-z])"
+    r"(?:(?<=[.!?\u2026])|(?<=[.!?\u2026][\"'\u201d\u2019)\]]))\s+(?=[^\sa-z])"
+    r"|(?<=[\u3002\uff01\uff1f\u0964])\s*"
+    r"|\n\s*\n\s*|\n\s*(?=[^\sa-z])"
 )
 WORD = re.compile(r"\S+")
 
@@ -67,6 +74,7 @@ def passages(
     model: TopicModel,
     documents: Iterable[str | list[str]],
     codes: Callable[[], WordCodes],
+    ignored: frozenset[str] = frozenset(),
     *,
     length: float | None = None,
 ) -> list[list[Passage]]:
@@ -80,6 +88,8 @@ def passages(
         The documents, raw: sentences end with their punctuation.
     codes : function
         Makes what cuts a text into words.
+    ignored : set of str
+        Stop words, which say nothing of the subject.
     length : float, optional
         How many words a passage should have, on average: words as they stand in the text.
         Default: learned from the documents.
@@ -89,7 +99,7 @@ def passages(
     split = [_Blocks.of(document, d) for d, document in enumerate(documents)]
     if not split:
         raise ValueError("there is no document: documents is empty")
-    scored = [_scores(model, blocks, codes()) for blocks in split]
+    scored = [_scores(model, blocks, codes(), ignored) for blocks in split]
     tables = [scores for scores, _ in scored]
     if length is None:
         rate = _learned_rate(tables)
@@ -149,7 +159,9 @@ def _short(text: str, first: int, last: int) -> list[tuple[int, int]]:
     ]
 
 
-def _scores(model: TopicModel, blocks: _Blocks, codes: WordCodes) -> tuple[Floats, Floats]:
+def _scores(
+    model: TopicModel, blocks: _Blocks, codes: WordCodes, ignored: frozenset[str]
+) -> tuple[Floats, Floats]:
     """S(i, i + l) in row i and column l - 1, (n, L), and the topics of every block, (n, K)."""
     if all(isinstance(text, str) for text in blocks.texts):
         codes.add_texts(blocks.texts)
@@ -157,7 +169,7 @@ def _scores(model: TopicModel, blocks: _Blocks, codes: WordCodes) -> tuple[Float
         for words in blocks.texts:
             codes.add_tokens(words)
     own = Documents(codes.symbols.copy(), codes.offsets.copy(), codes.checked())
-    telling = _telling(own)
+    telling = _telling(own, ignored)
     return (
         _word_scores(telling.symbols, telling.lengths, telling.n_symbols)
         + TEMPER * _topic_scores(topics := _topics(model, own), PRIOR_DRAWS * model.prevalence),
@@ -165,11 +177,12 @@ def _scores(model: TopicModel, blocks: _Blocks, codes: WordCodes) -> tuple[Float
     )
 
 
-def _telling(blocks: Documents) -> Documents:
-    """Without words that are all over the document, as function words are."""
+def _telling(blocks: Documents, ignored: frozenset[str]) -> Documents:
+    """Without stop words, and without those that are all over the document as if they were."""
     n_blocks = np.asarray((blocks.term_counts() > 0).sum(axis=0)).ravel()
     kept = np.flatnonzero(n_blocks <= max(MIN_COMMON, COMMON * len(blocks)))
-    return blocks.in_words(tuple(blocks.vocabulary[code] for code in kept))
+    words = (blocks.vocabulary[code] for code in kept)
+    return blocks.in_words(tuple(word for word in words if word not in ignored))
 
 
 def _topics(model: TopicModel, blocks: Documents) -> Floats:
@@ -229,8 +242,9 @@ def _learned_rate(tables: list[Floats]) -> float:
     rate = START_RATE
     for _ in range(PASSES):
         expected = sum(float(_border_probabilities(table, rate)[1:].sum()) for table in tables)
-        # As if one border more had been seen, and half of it were one.
-        update = float(np.clip((expected + 0.5) / (borders + 1), MIN_RATE, MAX_RATE))
+        # As if a few borders more had been looked at, so that two sentences are not two passages.
+        update = (expected + START_RATE * PRIOR_BORDERS) / (borders + PRIOR_BORDERS)
+        update = float(np.clip(update, MIN_RATE, MAX_RATE))
         if abs(update - rate) < SETTLED:
             return update
         rate = update
@@ -246,12 +260,13 @@ def _border_probabilities(scores: Floats, rate: float) -> Floats:
     enter = np.log(rate)
     forward, backward = np.zeros(n + 1), np.zeros(n + 1)
     for j in range(1, n + 1):
-        i = np.arange(max(0, j - longest), j)
-        forward[j] = _log_sum(forward[i] + weighted[i, j - i - 1] + enter * (i > 0))
+        begins = np.arange(max(0, j - longest), j)
+        steps = weighted[begins, j - begins - 1] + enter * (begins > 0)
+        forward[j] = _log_sum(forward[begins] + steps)
     for i in range(n - 1, -1, -1):
-        j = np.arange(i + 1, min(n, i + longest) + 1)
-        backward[i] = _log_sum(backward[j] + weighted[i, j - i - 1] + enter * (i > 0))
-    return np.minimum(np.exp(forward[:n] + backward[:n] - forward[n]), 1.0)
+        ends = np.arange(i + 1, min(n, i + longest) + 1)
+        backward[i] = _log_sum(backward[ends] + weighted[i, ends - i - 1] + enter * (i > 0))
+    return np.asarray(np.minimum(np.exp(forward[:n] + backward[:n] - forward[n]), 1.0))
 
 
 def _log_sum(logs: Floats) -> float:
@@ -265,9 +280,10 @@ def _best_cuts(scores: Floats, rate: float) -> list[int]:
     weighted = scores + np.log1p(-rate) * np.arange(longest)
     best, came_from = np.zeros(n + 1), np.zeros(n + 1, np.int64)
     for j in range(1, n + 1):
-        i = np.arange(max(0, j - longest), j)
-        values = best[i] + weighted[i, j - i - 1] + np.log(rate) * (i > 0)
-        came_from[j] = i[int(np.argmax(values))]
+        begins = np.arange(max(0, j - longest), j)
+        steps = weighted[begins, j - begins - 1] + np.log(rate) * (begins > 0)
+        values = best[begins] + steps
+        came_from[j] = begins[int(np.argmax(values))]
         best[j] = values.max()
     cuts = [n]
     while cuts[-1] > 0:

@@ -91,9 +91,7 @@ class TopicIndex:
                 f"those of vocabulary_, {len(place):,} of them"
             )
         gain = self._gains(codes)
-        return [
-            Hit(int(d), float(gain[d]), self._answer(d, codes)) for d in self._best(gain, n)
-        ]
+        return [Hit(int(d), float(gain[d]), self._answer(d, codes)) for d in self._best(gain, n)]
 
     def similar(self, shares: Any, n: int = 5) -> list[list[Hit]]:
         """For every row of ``shares``, (Q, K), the documents whose topics are most alike."""
@@ -119,7 +117,9 @@ class TopicIndex:
         sure = self.shares - 2 * slack
         return [
             [
-                Hit(int(d), float(self.shares[d, k]), self._about(d, np.eye(len(self.shares[0]))[k]))
+                Hit(
+                    int(d), float(self.shares[d, k]), self._about(d, np.eye(len(self.shares[0]))[k])
+                )
                 for d in self._best(sure[:, k], n)
             ]
             for k in range(self.model.n_components)

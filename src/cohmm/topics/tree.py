@@ -79,7 +79,9 @@ class TopicTree(Generic[Model]):
         """
         check_whole(1, k=k)
         if k > self.n_components:
-            raise ValueError(f"k={k}: the tree has {self.n_components} topics, and cannot split them")
+            raise ValueError(
+                f"k={k}: the tree has {self.n_components} topics, and cannot split them"
+            )
         nodes = set(range(self.n_components))
         for step in range(self.n_components - k):
             nodes -= set(self.merges[step].tolist())
