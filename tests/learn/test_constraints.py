@@ -252,8 +252,10 @@ def data() -> list[np.ndarray]:
 @pytest.mark.parametrize("implementation", ["scaling", "log"])
 def test_what_answers_needs_no_fit(implementation: str) -> None:
     model = by_hand(implementation=implementation)
-    X = [[0], [1], [2]]
+    X = np.array([[0], [1], [2]])
     assert model.n_features is None  # nothing was used yet
+    with pytest.warns(UserWarning, match="is read as hmmlearn's column, one sequence"):
+        assert model.decode(X.tolist())[0] == model.decode(X)[0]
     log_prob, states = model.decode(X)
     assert round(np.exp(log_prob), 5) == 0.01344
     assert states.tolist() == [1, 0, 0]
@@ -264,7 +266,7 @@ def test_what_answers_needs_no_fit(implementation: str) -> None:
     laws.close(model.filter(X), WEATHER.filter([0, 1, 2]), 1e-12)
     laws.close(model.forecast(X), WEATHER.forecast([0, 1, 2]), 1e-12)
     assert model.sample(5, random_state=0)[0].shape == (5, 1)
-    assert model.aic(X) < model.aic(X * 2)
+    assert model.aic(X) < model.aic(np.tile(X, (2, 1)))
 
 
 def test_logarithms_all_the_way_give_the_same(data: list[np.ndarray]) -> None:

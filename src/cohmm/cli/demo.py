@@ -16,7 +16,6 @@ from cohmm.cli.app import fitting, json_line, screen
 from cohmm.cli.files import check_output, documents_of
 from cohmm.cli.output import writing
 from cohmm.cli.progress import learning, working
-from cohmm.cli.report import command_line
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
@@ -136,7 +135,6 @@ def demo(
                 corpus,
                 title="Twelve subjects, found again",
                 texts=paths.corpus.read_text("utf-8").splitlines(),
-                command=command_line(),
             )
     if not json:
         show(corpus, comparison, seconds, paths)

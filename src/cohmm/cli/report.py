@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 import warnings
 from contextlib import nullcontext
 from itertools import chain
@@ -63,7 +61,6 @@ def report(
         emission = loaded.emissionprob if isinstance(loaded, HMM) else loaded.components_
         shown: dict[str, Any] = {
             "title": title or model.stem,
-            "command": command_line(),
             "labels": checked_labels(labels, len(emission), model_key(emission)),
         }
         if isinstance(loaded, HMM):
@@ -96,11 +93,6 @@ def report(
                 **shown,
             )
     say_written(output)
-
-
-def command_line() -> str:
-    """What was typed, to be shown in a report."""
-    return shlex.join(["cohmm", *sys.argv[1:]])
 
 
 def say_written(path: Path) -> None:

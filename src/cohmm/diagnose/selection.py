@@ -30,7 +30,7 @@ from cohmm.kernels.types import Floats
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.topics.htmm import htmm
 from cohmm.model.convert import frame
-from cohmm.topics.compare import Judged, part
+from cohmm.topics.compare import MEASURES, Judged, part
 from cohmm.topics.stability import variation_between
 
 MAX_MORE = 12  # states beyond those of the spectrum
@@ -40,7 +40,6 @@ STABLE = 0.25  # total variation
 HELD_OUT = 0.2  # of the documents
 AROUND = (0.5, 0.75, 1.0, 1.5, 2.0)  # of the number that the pairs show: default candidates
 SEEDS = 2
-TOP = 10  # words whose coherence is measured
 
 
 class Candidate(NamedTuple):
@@ -253,7 +252,7 @@ def select_topics(
             ]
             words = fits[0].predict(test)
             scores = np.diff(np.append(0.0, np.cumsum(words))[test.offsets])
-            npmi = Judged(fits[0], train, test, "sticky").coherence("npmi", TOP)
+            npmi = MEASURES["npmi"](Judged(fits[0], train, test, "sticky"))
             scored[k] = Scored(scores, {"stability": variation_between(fits), "npmi": npmi})
     return _selection(scored, test.lengths, detectable, "topic", len(test))
 

@@ -618,7 +618,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
                     "unseen='rare' needs counts of symbols: fit, or say unseen='missing'"
                 )
             rare = with_rare(model, good_turing(self.counts_.symbol_counts))
-        return Answers(model, self.unseen, rare, self.characters, self.implementation == "log")
+        in_logarithms, by_hand = self.implementation == "log", not hasattr(self, "n_features_in_")
+        return Answers(model, self.unseen, rare, self.characters, in_logarithms, by_hand)
 
     def _data(self, X: Any, lengths: Any) -> Sequences | None:
         """Data in the symbols of the model; where others may be unseen, those are missing."""

@@ -23,7 +23,7 @@ from cohmm.data.readers.source import Layout, Paths, Progress, Source, find_sour
 from cohmm.data.sequences import Sequences
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.cooccurrence import Cooccurrence
-from cohmm.evidence.counting import PairTotal, as_lags, hint_at_long_symbols
+from cohmm.evidence.counting import PairTotal, as_lags, hint_at_short_sequences
 from cohmm.evidence.external_sum import (
     IN_MEMORY,
     UNLIMITED,
@@ -288,7 +288,7 @@ class Tally:
                 raise ValueError(
                     f"there is no pair at lag {lag}: none of the {self.n_sequences:,} sequences "
                     f"has two observations {lag} apart"
-                    + hint_at_long_symbols(vocabulary if alone else None)
+                    + (hint_at_short_sequences(vocabulary, 1) if alone else "")
                 )
         counted = self.sums(vocabulary, how)
         for lag, n_pairs in counted.n_pairs.items():

@@ -72,15 +72,22 @@ def count_pairs(
             raise ValueError(
                 f"there is no pair at lag {lag}: {n_sequences} sequences, the longest of "
                 f"{longest} symbols, never have two observations {lag} apart"
-                + hint_at_long_symbols(counts.vocabulary if longest == 1 else None)
+                + (hint_at_short_sequences(counts.vocabulary, n_sequences) if longest == 1 else "")
             )
     return counts  # type: ignore[no-any-return]
 
 
-def hint_at_long_symbols(vocabulary: Vocabulary | None) -> str:
-    """What to say further where every sequence is one symbol of these."""
+def hint_at_short_sequences(vocabulary: Vocabulary | None, n_sequences: int) -> str:
+    """What to say further where every sequence is one symbol, of this vocabulary if there is one.
+
+    Labels may be texts, and many sequences may be a column.
+    """
+    if vocabulary and any(len(str(label).split()) > 1 for label in vocabulary):
+        return "; a string is one label: give its words as a list, text.split()"
     if vocabulary and min(len(str(label)) for label in vocabulary) > 1:
         return "; characters=True (--characters) reads text symbol by symbol"
+    if n_sequences > 1:
+        return "; one sequence is a flat list, or an array of the shape (n, 1)"
     return ""
 
 

@@ -33,6 +33,8 @@ MISSING = -1
 LEVEL = 0.9  # coverage of the intervals
 RELEVANCE_STEPS = 10  # of the slider from 0 to 1
 N_TOP_WORDS = 15
+GLANCE_WORDS = 3  # that stand for a topic which has no label
+TELLING = 0.5  # the relevance by which words tell topics apart: core.js has it too
 MAX_STEPS = 400  # of a history
 
 
@@ -76,6 +78,8 @@ def prepare_report(material: Material) -> dict[str, Any]:
         "key": model_key(material.components),
         "labels": {str(k): _clean(label) for k, label in material.labels.items()},
         "version": __version__,
+        "about": _clean(material.about),
+        "glance": _glance(material, words, overall),
         "summary": [Item(item.name, _clean(item.value), item.note) for item in material.summary],
         "traces": material.traces,
         "topics": [_topic(material, k, words[k], place) for k in range(len(words))],
@@ -97,10 +101,26 @@ def prepare_report(material: Material) -> dict[str, Any]:
     }
 
 
+def _glance(material: Material, words: list[Ints], overall: Floats) -> list[dict[str, Any]]:
+    """The topics for the first screen: the largest first, each with a label or three words."""
+    shown = []
+    for k in np.argsort(-material.prevalence, kind="stable").tolist():
+        p = material.components[k, words[k]]
+        relevance = np.log(p) - (1 - TELLING) * np.log(overall[words[k]])
+        top = words[k][np.argsort(-relevance, kind="stable")[:GLANCE_WORDS]]
+        names = ", ".join(_word(material.vocabulary[code]) for code in top.tolist())
+        name = _clean(material.labels.get(k, "")) or names
+        shown.append({"topic": k, "name": name, "share": _round(float(material.prevalence[k]))})
+    return shown
+
+
 def _trust(trust: Trust) -> dict[str, Any]:
-    """The lines of the diagnosis, and what to do next, in order."""
-    lines = [Item(_capital(name), _clean(text)) for name, text in trust.findings]
-    return {"lines": lines, "advice": [_capital(_clean(line)) for line in trust.advice]}
+    """What is said in plain words, the lines of the diagnosis, and what to do next, in order."""
+    return {
+        "lights": [light._asdict() for light in trust.lights],
+        "lines": [Item(_capital(name), _clean(text)) for name, text in trust.findings],
+        "advice": [_capital(_clean(line)) for line in trust.advice],
+    }
 
 
 def _capital(text: str) -> str:
@@ -135,7 +155,7 @@ def _known(values: Floats) -> list[float | None]:
 def _topic(material: Material, k: int, words: Ints, place: Ints) -> dict[str, Any]:
     """A topic, or a state; ``words`` are all that can be among the top words at any relevance.
 
-    ``run`` is the expected number of words until the topic ends; None: it never does.  From
+    ``run`` is its mean run, in words; None: it never ends.  From
     ``low`` to ``high`` the probabilities may be; both are empty where that is not known.
     """
     stay = float(material.transitions[k, k])
@@ -144,7 +164,7 @@ def _topic(material: Material, k: int, words: Ints, place: Ints) -> dict[str, An
     return {
         "prevalence": _round(float(material.prevalence[k])),
         "stay": _round(stay),
-        "run": _round(1 / (1 - stay)) if stay < 1 else None,
+        "run": _run(material, k),
         "coherence": None if material.coherence is None else _round(float(material.coherence[k])),
         "contrast": None if material.contrast is None else _known(material.contrast[k : k + 1])[0],
         "words": place[words].tolist(),
@@ -152,6 +172,14 @@ def _topic(material: Material, k: int, words: Ints, place: Ints) -> dict[str, An
         "low": low,
         "high": high,
     }
+
+
+def _run(material: Material, k: int) -> float | None:
+    """The mean run of a topic in decoded documents, or as its chain expects it."""
+    if material.runs is not None:
+        return _round(float(material.runs[k]))
+    stay = float(material.transitions[k, k])
+    return _round(1 / (1 - stay)) if stay < 1 else None
 
 
 def _text(reading: Reading, place: Ints, room: int) -> dict[str, Any]:

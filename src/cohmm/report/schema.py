@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from cohmm.diagnose.diagnosis import Diagnosis
 from cohmm.diagnose.format import Finding
 from cohmm.kernels.types import Floats, Ints
+from cohmm.report.plain_words import Light, in_plain_words
 from cohmm.topics.over_time import TopicsOver
 
 
@@ -41,6 +42,8 @@ class Trust(NamedTuple):
     """Ends of the intervals of P(word | topic), (K, V) each; None where errors are not known."""
     transitions: tuple[Floats, Floats] | None = None
     """Ends of those of the transitions, (K, K) each."""
+    lights: tuple[Light, ...] = ()
+    """The same in plain words."""
 
     @classmethod
     def of(
@@ -51,7 +54,9 @@ class Trust(NamedTuple):
         more += [Finding("not determined", change) for change in undetermined]
         findings = list(diagnosis.findings)
         end = len(findings) - len(diagnosis.missing)
-        return cls((*findings[:end], *more, *findings[end:]), diagnosis.advice, **tables)
+        lights = in_plain_words(diagnosis, tables.get("components"))
+        findings = [*findings[:end], *more, *findings[end:]]
+        return cls(tuple(findings), diagnosis.advice, **tables, lights=lights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +94,8 @@ class Material:
         What the columns are called.
     coherence : array (K,) or None
         Of every topic.
+    runs : array (K,) or None
+        The mean run of every topic in decoded documents; None: as its chain expects it.
     n_texts : int
         How many documents there are, of which ``readings`` has some.
     cap : str
@@ -103,6 +110,8 @@ class Material:
         Topics over time, or by class.
     trust : Trust or None
         How far the fit can be trusted, with intervals.
+    about : str
+        What the model is of, in a sentence or two, for the first screen.
     """
 
     kind: Literal["topics", "states"]
@@ -114,6 +123,7 @@ class Material:
     summary: tuple[Item, ...] = ()
     traces: tuple[Trace, ...] = ()
     coherence: Floats | None = None
+    runs: Floats | None = None
     n_texts: int = 0
     cap: str = ""
     readings: tuple[Reading, ...] = field(default=(), repr=False)
@@ -122,3 +132,4 @@ class Material:
     contrast: Floats | None = None
     over: TopicsOver | None = None
     trust: Trust | None = None
+    about: str = ""
