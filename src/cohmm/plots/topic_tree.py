@@ -49,14 +49,14 @@ def plot_topic_tree(tree: TopicTree[object], ax: Axes | None = None) -> Axes:
         ax.tick_params(axis="y", labelsize="small", length=0)
         for text in ax.get_yticklabels():
             text.set_parse_math(False)
-        _label_merges(ax, tree, drawing)
+        _label_merges(ax, tree, drawing["leaves"])
         return ax
 
 
-def _label_merges(ax: Axes, tree: TopicTree[object], drawing: dict[str, list[list[float]]]) -> None:
+def _label_merges(ax: Axes, tree: TopicTree[object], leaves: list[int]) -> None:
     """The words of the last merges, each at the top of its bracket."""
     k = tree.n_components
-    place = {leaf: 5.0 + 10.0 * row for row, leaf in enumerate(drawing["leaves"])}  # type: ignore[misc]
+    place = {leaf: 5.0 + 10.0 * row for row, leaf in enumerate(leaves)}
     heights = tree.linkage[:, 2] * 1000
     for step, (left, right) in enumerate(tree.merges.tolist()):
         place[k + step] = (place[left] + place[right]) / 2
