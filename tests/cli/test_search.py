@@ -32,11 +32,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_it_finds_documents_and_sentences(
     run: Callable[..., Any], files: tuple[Path, Path]
 ) -> None:
-    done = run("search", *map(str, files), "wheat farmers", "-n", "2")
+    done = run("search", *map(str, files), "farmers harvest", "-n", "2")
     lines = done.stdout.splitlines()
     assert len(lines) == 2
     assert lines[0].endswith("line 4: Grain farmers expect a good harvest.")
-    assert lines[1].endswith("line 1: The ministry said wheat exports rose.")
+    assert ", line 1: " in lines[1]  # by its topics alone
 
 
 def test_json(run: Callable[..., Any], files: tuple[Path, Path]) -> None:
