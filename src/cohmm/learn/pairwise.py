@@ -33,7 +33,7 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.types import Floats
 from cohmm.learn.constraints import Constraints, uniform_states
-from cohmm.learn.learner import Callback, Fit, in_stage, keeping, learner
+from cohmm.learn.learner import Callback, Fit, in_stage, keeping, learner, symbol_shares
 from cohmm.learn.pairs.debias import debias_if_sparse
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import fits_with_constraints
@@ -234,6 +234,7 @@ def pairwise(
     if constraints.states is not None:
         fit = fit_of_labels(decision.data, constraints, k, weights)
         if fit is not None:  # all states are labelled: there is nothing to climb
+            fit = replace(fit, shares=symbol_shares(fit.model, counts.symbol_counts))
             return PairwiseFit(
                 **vars(fit), counts=counts, pairs=None, refined=None, began="constraints"
             )
@@ -363,11 +364,14 @@ def _result(
     choice: StateChoice | None,
 ) -> PairwiseFit:
     """The last step's model, with both steps."""
-    if refined is not None:
-        refined = replace(refined, choice=choice)
-    elif pairs is not None:
-        pairs = replace(pairs, choice=choice)
     last = refined or pairs
     assert last is not None
+    shares = last.shares
+    if shares is None:
+        shares = symbol_shares(last.model, counts.symbol_counts)
+    if refined is not None:
+        refined = replace(refined, choice=choice, shares=shares)
+    elif pairs is not None:
+        pairs = replace(pairs, choice=choice, shares=shares)
     step = (last.model, last.converged, last.history, last.starts)
-    return PairwiseFit(*step, counts, pairs, refined, began, choice=choice)
+    return PairwiseFit(*step, counts, pairs, refined, began, choice=choice, shares=shares)
