@@ -315,7 +315,8 @@ def nearest_chain(chain: Chain, cube: Floats) -> Chain:
         gram, slope = tangent.T @ tangent, tangent.T @ residual
         scale = np.maximum(gram.diagonal(), DETERMINED * gram.diagonal().max())
         while damping < MAX_DAMPING:
-            other = chain.moved(np.linalg.solve(gram + damping * np.diag(scale), slope))
+            step = np.linalg.solve(gram + damping * np.diag(scale), slope)
+            other = chain.moved(np.asarray(step, np.float64))
             left = cube - other.cube()
             if left @ left < residual @ residual:
                 break
