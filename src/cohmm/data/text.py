@@ -20,9 +20,8 @@ from cohmm.data.parts import Parts
 from cohmm.data.readers.document_files import Trace, decoded, documents_at, whole_file
 from cohmm.data.readers.source import STANDARD_INPUT
 from cohmm.data.tokens import TOKEN_PATTERN, UNKNOWN, Analyzer, WordCodes, as_analyzer
-from cohmm.data.vocabulary import Pruning, as_stop_words, as_vocabulary
+from cohmm.data.vocabulary import Pruning, as_stop_words, as_vocabulary, recode
 from cohmm.data.vocabulary import TextWarning as TextWarning
-from cohmm.kernels.documents import recode
 from cohmm.kernels.types import Ints
 
 BATCH = 2**22  # characters at a time
@@ -176,11 +175,8 @@ def _recoded(
     names: Names | None,
     n_unknown: int,
 ) -> Documents:
-    symbols, offsets = codes.symbols, codes.offsets
-    n = recode(symbols, offsets, places)
-    return Documents._trusted(
-        symbols[:n].copy(), offsets, len(vocabulary), vocabulary, names, n_unknown
-    )
+    symbols, offsets = recode(codes.symbols, codes.offsets, places)
+    return Documents._trusted(symbols, offsets, len(vocabulary), vocabulary, names, n_unknown)
 
 
 def _add(

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cohmm._native import alias_tables as fill_alias_tables
-from cohmm._native import sample_path
+from cohmm.kernels import native
 from cohmm.kernels.types import Floats, Ints
 
 CHUNK = 2**20
@@ -33,7 +32,7 @@ def alias_tables(probabilities: Floats) -> tuple[Floats, Ints]:
     """Walker's alias tables of every row: (cut, alias), both of the shape of ``probabilities``."""
     shape = probabilities.shape
     cut, alias = np.empty(shape), np.empty(shape, np.int32)
-    fill_alias_tables(np.ascontiguousarray(probabilities), cut, alias)
+    native.alias_tables(np.ascontiguousarray(probabilities), cut, alias)
     return cut, alias
 
 
@@ -48,5 +47,5 @@ def sample(
     for first in range(0, n, CHUNK):
         piece = slice(first, first + CHUNK)
         uniforms = rng.random((len(symbols[piece]), 2))
-        state = sample_path(state, uniforms, tables, symbols[piece], states[piece])
+        state = native.sample_path(state, uniforms, tables, symbols[piece], states[piece])
     return symbols, states

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from cohmm.data.arrow import common
 from cohmm.data.arrow import is_text as is_text
 from cohmm.data.vocabulary import distinct_characters
-from cohmm.kernels.text import split_words
+from cohmm.kernels import native
 from cohmm.kernels.types import Ints
 
 
@@ -127,7 +127,7 @@ def words_of(data: Ints, borders: Ints) -> tuple[pa.Array, Ints]:
     packed = np.empty(len(data), np.uint8)
     offsets = np.empty(most + 1, np.int64)
     rows = np.empty(most, np.int32)
-    n = split_words(data, borders, packed, offsets, rows)
+    n = native.split_words(data, borders, packed, offsets, rows)
     buffers = [None, pa.py_buffer(offsets[: n + 1]), pa.py_buffer(packed[: offsets[n]])]
     return pa.Array.from_buffers(pa.large_string(), n, buffers), rows[:n].copy()
 
