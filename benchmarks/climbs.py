@@ -24,8 +24,8 @@ from cohmm import HMM, Triples, Windows, count_pairs, count_triples, count_windo
 from cohmm.datasets.synthetic import random_hmm
 from cohmm.learn import grouped, min_volume
 from cohmm.learn.maximize import Prior, StationaryLikelihood, Target, ascend, n_parameters
-from cohmm.learn.optimize import descend
 from cohmm.learn.sqrt_parametrization import n_windows
+from cohmm.learn.windows.polyadic import descend
 from cohmm.learn.windows.window_law import TripleLaw, WindowLaw, WindowLikelihood
 from fisher_scoring import Chain, FisherScoring
 

@@ -18,7 +18,7 @@ from scipy.linalg import khatri_rao
 
 from cohmm import HMM
 from cohmm.kernels.types import Floats
-from cohmm.learn.optimize import Local
+from cohmm.learn.windows.polyadic import Local
 from cohmm.learn.windows.window_law import WindowLaw, sides
 from cohmm.model.markov_chain import stationary_distribution
 
@@ -132,7 +132,7 @@ class Tangent:
 
 @dataclass(frozen=True, eq=False)
 class FisherScoring:
-    """A `cohmm.learn.optimize.Problem`; ``report`` is told every objective."""
+    """A `cohmm.learn.windows.polyadic.Problem`; ``report`` is told every objective."""
 
     law: WindowLaw
     report: Callable[[float], None]

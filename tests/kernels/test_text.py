@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.data.readers.columns import words_of
+from cohmm.data.readers.codes import words_of
 from cohmm.kernels import native
 from cohmm.kernels.text import BEGIN, CLOSED, PLAIN, QUOTED
 

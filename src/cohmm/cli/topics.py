@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import files, options
 from cohmm.cli.app import fitting, print_result, say, screen, table_of
-from cohmm.cli.progress import learning, notices, working
-from cohmm.cli.report import check_by, command_line, say_written, values_of
+from cohmm.cli.output import format_of, writing_tables
+from cohmm.cli.progress import learning, working
+from cohmm.cli.report import check_by, say_written, values_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from cohmm.topics.over_time import TopicsOver
     from cohmm.topics.overview import Overview
 
-MAX_TOPICS = 20  # in the table
 TOP_WORDS = 10  # for machines
 MAX_WORDS = 12  # in a line
 MAX_LABEL = 20  # characters
@@ -60,7 +60,8 @@ def topics(
 
     Every word of a document has a topic, and those of neighbours depend on one another.  A mean
     run is of so many words: how long a topic lasts, as the model reads the documents (of a
-    large corpus, some of them).
+    large corpus, some of them).  Topics that say little are named: encoded, numbers, one
+    document, function words.
 
     **Examples**
 
@@ -81,7 +82,7 @@ def topics(
     files.check_output(output, report, shares, inputs=read)
     if save_counts and output is None:
         raise ValueError("--save-counts keeps counts in the model's file: give --output")
-    if shares is not None and not files.is_parquet(shares):
+    if shares is not None and format_of(shares) != "parquet":
         raise ValueError(f"--shares {shares}: it is Parquet, so let its name end in .parquet")
     words = options.read_options(words)
     place = {name: words.pop(name) for name in ("column", "encoding")}
@@ -95,8 +96,8 @@ def topics(
         "seed_words": options.seed_words_in(seed_words),
         "random_state": random_state,
     }
-    with working(threads), files.cluster(workers, scheduler) as client, notices():
-        from cohmm.data.text import read_documents
+    with working(threads), files.cluster(workers, scheduler) as client:
+        from cohmm.data.read_documents import read_documents
         from cohmm.estimators.htmm import HTMM
         from cohmm.topics.overview import MAX_DECODED, Overview
 
@@ -118,7 +119,12 @@ def topics(
         if output is not None:
             model.save(output, counts=save_counts)
         if shares is not None:
-            n = files.write_tables(*_shares(model, documents if data is None else data), shares)
+            tables, schema = _shares(model, documents if data is None else data)
+            n = 0
+            with writing_tables(shares, schema) as write:
+                for table in tables:
+                    write(table)
+                    n += len(table)
             say(f"{shares}: shares of {n:,} documents")
         if report is not None:
             model.report(
@@ -126,20 +132,16 @@ def topics(
                 documents.select(documents.some(MAX_DECODED)) if far else documents,
                 title=None if output is None else output.stem,
                 texts=None if far else files.texts_again(inputs, **place),
-                command=command_line(),
                 overview=overview,
                 over=over,
             )
             say_written(report)
-    more = model.fit_.n_components - MAX_TOPICS
-    ends = [f"... and {more} more topics"] if more > 0 else []
     print_result(
         json,
         _summary(model, overview, seconds, top_words or TOP_WORDS, words_by)
         | ({} if over is None else {"over": _over_summary(over)}),
         _lines(model, overview, seconds, output),
         _table(model, overview, top_words, words_by),
-        *ends,
         *([] if over is None else _over_table(over)),
     )
 
@@ -175,7 +177,7 @@ def _summary(
     """For machines."""
     from cohmm.topics.overview import EPS
 
-    fit, documents, coherence = model.fit_, model.documents_, overview.coherence
+    fit, documents = model.fit_, model.documents_
     return {
         "topics": fit.n_components,
         "documents": len(documents),
@@ -191,18 +193,19 @@ def _summary(
         "switch": fit.switch,
         "seconds": seconds,
         "coherence": None
-        if coherence is None
+        if overview.why
         else {
             "measure": "paper",
             "top": overview.top,
             "eps": EPS,
-            "mean": coherence.mean(),
-            "each": coherence,
+            "mean": overview.coherence.mean(),
+            "each": overview.coherence,
         },
         "prevalence": fit.prevalence,
         "contrast": overview.contrast,
         "mean_run": overview.runs.mean,
         "mean_runs": overview.runs.means,
+        "junk": overview.junk.columns(),
         "labels": model.labels_,
         "words_by": order,
         "top_words": model.top_words(min(n_words, documents.n_symbols), order),
@@ -222,27 +225,35 @@ def _lines(model: HTMM, overview: Overview, seconds: float, output: Path | None)
         f"{seconds:.1f} s: {fit.n_iter} passes over pairs at lags "
         f"{', '.join(map(str, model.counts_.lags))}; {len(fit.passes)} over the documents",
     ]
-    if overview.coherence is not None:
+    if not overview.why:
         lines.append(
             f"coherence {overview.coherence.mean():.1f} "
             f"(the paper's: top {overview.top} words, eps {EPS})"
         )
-    return [*lines, f"a topic lasts {overview.runs.mean:.1f} words on average"]
+    lines.append(f"a topic lasts {overview.runs.mean:.1f} words on average")
+    if junk := overview.junk.topics:
+        listed = ", ".join(f"{k} ({verdict})" for k, verdict in junk.items())
+        lines.append(f"{len(junk)} of {fit.n_components} topics say little: {listed}")
+    return lines
 
 
 def _table(model: HTMM, overview: Overview, n_words: int | None, order: Any) -> Table:
-    """One row per topic; so many words, or a line of them."""
+    """One row per topic; so many words, or a line of them, and its kind of junk if any has one."""
     labels = [shortened(label or "", MAX_LABEL) for label in model.labels_]
     label_width = max(map(len, labels), default=0)
-    room = screen().width - OTHER_COLUMNS - (label_width + 3 if label_width else 0)
+    verdicts = list(overview.junk.verdicts)
+    junk_width = max(map(len, verdicts))
+    room = screen().width - OTHER_COLUMNS - sum(w + 3 for w in (label_width, junk_width) if w)
     top = model.top_words(min(n_words or MAX_WORDS, model.documents_.n_symbols), order)
     kind = "probable" if order == "probability" else "distinctive"
-    columns = ["topic", "share", "mean run", *["label"] * bool(label_width), f"most {kind} words"]
+    more = {"label": labels} if label_width else {}
+    more |= {"junk": verdicts} if junk_width else {}
+    columns = ["topic", "share", "mean run", *more, f"most {kind} words"]
     rows = []
-    for k in range(min(len(top), MAX_TOPICS)):
+    for k in range(len(top)):
         text = " ".join(top[k]) if n_words is not None else fitting(top[k], room) or top[k][0]
         row = [str(k), f"{model.fit_.prevalence[k]:.1%}", f"{overview.runs.means[k]:.1f}"]
-        rows.append([*row, *[labels[k]] * bool(label_width), text])
+        rows.append([*row, *(column[k] for column in more.values()), text])
     return table_of(columns, rows, left=range(3, len(columns)))
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm.data.sequences import Sequences
+from cohmm.diagnose.fit_summary import as_fitted_hmm, as_fitted_topics
 from cohmm.diagnose.format import Finding, advice_for, findings, formatted
 from cohmm.diagnose.model_fit import ModelFit, model_fit
 from cohmm.diagnose.scatter import TRIES, Scatter, scatter
@@ -24,7 +25,6 @@ from cohmm.diagnose.separation import (
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import pair_counts
 from cohmm.kernels.threads import blas_threads
-from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
 from cohmm.learn.learner import Fit
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.spectrum import Spectrum

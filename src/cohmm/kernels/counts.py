@@ -4,7 +4,7 @@
 how many pairs each symbol begins, ``cut_rows`` makes buckets of rows, ``fill_buckets`` writes pairs
 there as 32-bit keys, and ``pack_equal`` makes rows of a sparse matrix of each bucket, once sorted.
 
-Sums of sparse counts have five bytes per entry: see `cohmm.evidence.packed_rows`.  A count up to
+Sums of sparse counts have five bytes per entry: see `cohmm.evidence.external_sum`.  A count up to
 255 is a byte; a larger one is the byte 0, and stands in a list of its own, in the order of the
 entries.  Of all pairs counted, at most one in 256 has a place in that list.  ``entry_keys`` makes
 numbers of the entries of some rows, and ``sum_keys`` adds those that are equal, once sorted.

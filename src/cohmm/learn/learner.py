@@ -31,8 +31,10 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.windows import Triples, Windows
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats
+from cohmm.learn.state_choice import StateChoice
 from cohmm.model.hmm import HMM
 from cohmm.model.markov_chain import stationary_distribution
+from cohmm.model.state_table import states_as_html
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -95,12 +97,15 @@ class Fit:
         Every iteration that was kept; the objective never rises.
     starts : tuple of float
         The objective that each start ended with, the best of which was kept.
+    choice : StateChoice or None
+        How the number of states was chosen; None where it was given.
     """
 
     model: HMM
     converged: bool
     history: tuple[Progress, ...] = field(repr=False)
     starts: tuple[float, ...]
+    choice: StateChoice | None = field(default=None, kw_only=True, repr=False)
 
     @property
     def objective(self) -> float:
@@ -116,6 +121,12 @@ class Fit:
     def n_iter(self) -> int:
         """Passes over the evidence."""
         return self.history[-1].n_iter
+
+    def _repr_html_(self) -> str:
+        passes = f"{self.n_iter:,} pass{'' if self.n_iter == 1 else 'es'}"
+        ended = "converged" if self.converged else "not converged"
+        title = f"{type(self).__name__}: {passes}, {ended}; objective {self.objective:.6f}"
+        return states_as_html(self.model, title)
 
 
 class EvidenceWarning(UserWarning):

@@ -10,6 +10,7 @@ later in 11 of 12 runs (`benchmarks/climbs.py`).
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -19,7 +20,6 @@ import numpy as np
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.constraints import ALL, PseudoCounts
 from cohmm.learn.learner import prevalence_of
-from cohmm.learn.optimize import Evaluated, minimise
 from cohmm.learn.sparsity import Sparsity
 from cohmm.learn.sqrt_parametrization import SqrtParametrization
 from cohmm.model.hmm import HMM
@@ -30,6 +30,10 @@ COUNT_FLOOR = 1e-12
 PROBABILITY_FLOOR = 1e-300
 CAUTION = 2.0  # what is left turns out to be so many times what the series says
 _NOTHING = Counts(np.zeros(0), np.zeros(0), np.zeros(0))
+MEMORY = 20  # steps that L-BFGS remembers
+DECREASE = 1e-4  # Armijo's share of what the slope promises
+SHORTEST = 1e-6
+CURVED = 1e-10
 RIDGE = 1e-12  # so that a chain that falls into parts is no error
 
 
@@ -215,7 +219,102 @@ def _round(climb: _Climb, passes: int, tol: float, revive: bool) -> None:
 
     begin = chart.of(model)
     precondition = chart.preconditioner(begin, model, best.counts, target.windows(), target.symbols)
-    minimise(objective, Evaluated(begin, *objective(begin)), precondition, passes - 1, tol)
+    minimise(objective, PointValue(begin, *objective(begin)), precondition, passes - 1, tol)
+
+
+class PointValue(NamedTuple):
+    """A point with its objective and gradient."""
+
+    point: Floats
+    value: float
+    gradient: Floats
+
+
+class _Pair(NamedTuple):
+    """How the point moved, and the gradient with it."""
+
+    step: Floats
+    change: Floats
+    solved: Floats
+    """P^-1 times the change."""
+    weight: float
+
+
+def minimise(
+    objective: Callable[[Floats], tuple[float, Floats]],
+    start: PointValue,
+    precondition: Callable[[Floats], Floats],
+    max_evaluations: int,
+    tol: float,
+) -> tuple[PointValue, int]:
+    """L-BFGS with a preconditioner (Nocedal, 1980), until a step promises less than ``tol``.
+
+    The inverse of the preconditioner stands where the textbook has the identity, times the factor
+    s'y / y'P^-1 y of the last step: without the factor, every other step went too far.
+
+    ``objective`` gives value and gradient; it is called at most ``max_evaluations`` times.
+    ``precondition`` applies the inverse of an approximate Hessian.  Returns the best point, and
+    the number of evaluations.  The objective never rises.
+    """
+    at, n = start, 0
+    pairs: deque[_Pair] = deque(maxlen=MEMORY)
+    factor = 1.0
+    solved = precondition(at.gradient)
+    while n < max_evaluations:
+        direction = -_two_loops(at.gradient, solved, pairs, factor)
+        slope = float(at.gradient @ direction)
+        if -slope < 2 * tol:
+            break
+        after, used = _search(objective, at, direction, slope, max_evaluations - n)
+        n += used
+        if after is None or n >= max_evaluations:
+            return after or at, n
+        step, change = after.point - at.point, after.gradient - at.gradient
+        curved = float(step @ change)
+        at, before, solved = after, solved, precondition(after.gradient)
+        if curved > CURVED * np.sqrt((step @ step) * (change @ change)):
+            pairs.append(_Pair(step, change, solved - before, 1 / curved))
+            factor = curved / float(change @ pairs[-1].solved)
+    return at, n
+
+
+def _two_loops(gradient: Floats, solved: Floats, pairs: deque[_Pair], factor: float) -> Floats:
+    """The inverse Hessian that the pairs suggest, times the gradient; ``solved`` is P^-1 times it.
+
+    P^-1 times what the first loop leaves follows from P^-1 times its parts: one solve per step.
+    """
+    remaining, result = gradient.copy(), solved.copy()
+    shares = []
+    for pair in reversed(pairs):
+        shares.append(pair.weight * float(pair.step @ remaining))
+        remaining -= shares[-1] * pair.change
+        result -= shares[-1] * pair.solved
+    result *= factor
+    for pair, share in zip(pairs, reversed(shares), strict=True):
+        result += (share - pair.weight * float(pair.change @ result)) * pair.step
+    return result
+
+
+def _search(
+    objective: Callable[[Floats], tuple[float, Floats]],
+    at: PointValue,
+    direction: Floats,
+    slope: float,
+    most: int,
+) -> tuple[PointValue | None, int]:
+    """A point on the way that is enough lower, and how many were tried; None if there is none."""
+    length = 1.0
+    for n in range(1, most + 1):
+        point = at.point + length * direction
+        value, gradient = objective(point)
+        if value <= at.value + DECREASE * length * slope:
+            return PointValue(point, value, gradient), n
+        bend = value - at.value - length * slope
+        lowest = -slope * length**2 / (2 * bend) if np.isfinite(bend) else 0.0
+        length = min(max(lowest, 0.1 * length), 0.5 * length)
+        if length < SHORTEST:
+            return None, n
+    return None, most
 
 
 def _left_to_gain(gains: list[float]) -> float:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
+from cohmm.diagnose.fit_summary import as_fitted_hmm, as_fitted_topics
 from cohmm.kernels.types import Floats
-from cohmm.learn.fitted import as_fitted_hmm, as_fitted_topics
 from cohmm.learn.learner import Fit
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.plots.canvas import COLOURS, GREY, canvas, plain, plain_legend

@@ -12,8 +12,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch
 
+from cohmm.diagnose.fit_summary import as_fitted_topics
 from cohmm.kernels.types import Floats
-from cohmm.learn.fitted import as_fitted_topics
 from cohmm.model.topic_model import Segmented
 from cohmm.plots.canvas import canvas, drawn, plain_legend, word
 from cohmm.topics.rich_text import PALETTE

@@ -13,12 +13,11 @@ import numpy as np
 from cohmm.data.read_sequences import joined_on_disk
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
-from cohmm.diagnose.fit_summary import FitSummary
+from cohmm.diagnose.fit_summary import FitSummary, as_fitted_hmm
 from cohmm.diagnose.standard_errors import standard_errors
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import pair_counts
 from cohmm.kernels.types import Floats
-from cohmm.learn.fitted import as_fitted_hmm
 from cohmm.model.hmm import HMM
 from cohmm.report import prepare
 from cohmm.report.labels import Labels, checked_labels
@@ -108,6 +107,18 @@ def hmm_material(
         readings=readings,
         labels=named,
         trust=_trust(diagnosis, hmm, estimator, tested),
+        about=_sentence(hmm, sequences),
+    )
+
+
+def _sentence(hmm: HMM, data: Sequences | None) -> str:
+    k, n = hmm.n_components, hmm.n_symbols
+    if data is None:
+        return f"{k:,} hidden states, as a model of {n:,} symbols has learned them."
+    return (
+        f"{len(data):,} sequences of {len(data.symbols):,} symbols, {n:,} different ones, explained"
+        f" by {k:,} hidden states: each is a phase in which some symbols are frequent, and after "
+        "which some states follow more than others."
     )
 
 

@@ -12,16 +12,15 @@ import numpy as np
 
 from cohmm._validation import silenced
 from cohmm.data.documents import Documents
-from cohmm.data.readers.document_files import Trace, documents_at
+from cohmm.data.read_documents import TextWarning, Trace, documents_at
 from cohmm.data.readers.source import STANDARD_INPUT
-from cohmm.data.text import TextWarning
 from cohmm.data.vocabulary import as_stop_words
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
+from cohmm.diagnose.fit_summary import as_fitted_topics
 from cohmm.diagnose.topic_errors import topic_errors
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_documents
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.fitted import as_fitted_topics
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.learn.topics.topic_lags import lag_shares
 from cohmm.report import prepare
@@ -125,7 +124,7 @@ def topic_material(
         summary=(
             *([] if documents is None else _corpus(data)),
             *_topics(model, fit, lags),
-            *([] if documents is None else [_coherence(overview)]),
+            *([] if documents is None else [_coherence(overview), *_junk(overview)]),
             *_perplexity(fit, data),
             *prepare.detectable(diagnosis, lags, fit.n_components, "topics"),
             *_learning(model, fit),
@@ -136,7 +135,8 @@ def topic_material(
                 "Minus log-likelihood of a word, passes over the documents": fit.passes,
             }
         ),
-        coherence=overview.coherence,
+        coherence=None if overview.why else overview.coherence,
+        runs=overview.runs.means if overview.n_decoded else None,
         n_texts=len(data),
         cap=prepare.cap_sentence(len(data), len(wanted), "documents", "words"),
         readings=_readings(model, fit, data, wanted, written),
@@ -145,6 +145,7 @@ def topic_material(
         contrast=overview.contrast,
         over=over,
         trust=_trust(model, data, diagnosis),
+        about=_about(fit, None if documents is None else data, overview),
     )
 
 
@@ -164,7 +165,7 @@ def _readings(
         readings.append(
             Reading(
                 number=d,
-                name=f"Document {d}" if data.names is None else data.names[d],
+                name=f"Document {d}" if data.names is None else without_folder(data.names[d]),
                 length=end - begin,
                 symbols=symbols,
                 path=inferred.topics,
@@ -196,6 +197,16 @@ def _transitions(fit: TopicFit, overview: Overview, n_documents: int) -> tuple[F
     return np.asarray(counts / counts.sum(axis=1, keepdims=True)), flow
 
 
+def _about(fit: TopicFit, data: Documents | None, overview: Overview) -> str:
+    if data is None:
+        return f"{fit.n_components:,} topics, as a model has learned them."
+    return (
+        f"{len(data):,} documents with {data.n_words:,} words, sorted into {fit.n_components:,} "
+        f"topics, word by word. A topic goes on for {overview.runs.mean:.1f} words on average "
+        "before another one begins."
+    )
+
+
 def _corpus(data: Documents) -> list[Item]:
     empty, distinct = int((data.lengths == 0).sum()), f"{data.n_symbols:,} distinct"
     unknown = f"; {data.n_unknown:,} more that the model does not know" if data.n_unknown else ""
@@ -220,13 +231,20 @@ def _topics(model: Any, fit: TopicFit, lags: list[int]) -> list[Item]:
 
 
 def _coherence(overview: Overview) -> Item:
-    if overview.coherence is None:
+    if overview.why:
         return Item("Coherence", "none", overview.why)
     note = (
         f"mean over topics of the sum over their {overview.top} top words v, w of "
         f"log((freq(v, w) + eps) / freq(v)); freq counts documents, eps = {EPS}"
     )
     return Item("Coherence", prepare.number(float(overview.coherence.mean())), note)
+
+
+def _junk(overview: Overview) -> list[Item]:
+    topics = overview.junk.topics
+    listed = ", ".join(f"{k} ({verdict})" for k, verdict in topics.items())
+    note = f"{listed}; drop leaves them out" if topics else ""
+    return [Item("Topics that say little", str(len(topics) or "none"), note)]
 
 
 def _perplexity(fit: TopicFit, data: Documents) -> list[Item]:
@@ -275,6 +293,17 @@ def _trust(model: Any, data: Documents, diagnosis: Diagnosis) -> Trust:
     groups = f"by leaving out each of {errors.n_groups} groups of documents"
     text = "; ".join((f"of words, {100 * prepare.LEVEL:g} %, {groups}", *errors.notes, *condition))
     return Trust.of(diagnosis, text, components=(low.components, high.components))
+
+
+def without_folder(name: str) -> str:
+    """The name of a document without the folder of its file, which is of this machine alone.
+
+    >>> without_folder("/home/ann/news.txt, line 3"), without_folder("oil and/or gas")
+    ('news.txt, line 3', 'oil and/or gas')
+    """
+    path, comma, row = name.rpartition(", ")
+    file, rest = (path, comma + row) if comma else (name, "")
+    return os.path.basename(file) + rest if os.path.isabs(file) or os.path.exists(file) else name
 
 
 def texts_of(X: Any, wanted: Ints) -> list[str | None]:

@@ -11,12 +11,12 @@ from cohmm import HMM, Sequences, count_pairs
 from cohmm.datasets.synthetic import random_hmm, random_sessions
 from cohmm.learn import min_volume, pairwise, refine
 from cohmm.learn.sequences import multistart as starts
-from cohmm.learn.sequences.baum_welch import random_start
 from cohmm.learn.sequences.multistart import (
     MIN_SYMBOLS,
     best_start,
     can_split,
     em,
+    random_start,
     subsets,
     with_split_state,
 )

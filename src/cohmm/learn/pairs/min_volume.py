@@ -7,7 +7,7 @@ With the paper's single lag, Theta_1 = Theta.  Further lags are *tied*: with A t
 matrix, Theta with its rows scaled to one, Theta_lag = Theta A^(lag - 1).
 
 Numbers in comments are the steps of Algorithm 1.  Beyond the paper: the volume term has a true
-majoriser (`volume`), and two steps of the map are extrapolated (`cohmm.learn.optimize.Jump`).
+majoriser (`volume`), and two steps of the map are extrapolated by SQUAREM (`Jump`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ import numpy as np
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Callback, Progress, Record, learner
-from cohmm.learn.optimize import Jump
 from cohmm.learn.pairs.anchor_free import starting_points
 from cohmm.learn.pairs.pair_evidence import (
     Combine,
@@ -53,6 +52,8 @@ EXACT = 1e-10  # nats per pair; a start that diverges by less fits to rounding
 TRIES = 6  # points of a line search
 SHORTEST_JUMP = 1.01  # of an extrapolation; 1 is two plain steps
 PROBABILITY_FLOOR = 1e-12
+KEPT_SHARE = 0.1  # an entry that the jump would make negative keeps this share of what it was
+Arrays = tuple[Floats, ...]
 
 
 class Evaluated(NamedTuple):
@@ -335,6 +336,44 @@ def extrapolated(start: Point, first: Point, second: Point) -> tuple[Point, floa
             return Point(m / m.sum(axis=0), onto_constraints(theta)), length
         length = (length + 1) / 2
     return None
+
+
+@dataclass(frozen=True, eq=False)
+class Jump:
+    """The parabola through x, x1 and x2, and how far along it SQUAREM goes."""
+
+    x: Arrays
+    x2: Arrays
+    r: Arrays
+    v: Arrays
+    length: float
+    """s; 1 is x2 itself, and infinity where the map has stopped bending."""
+
+    @classmethod
+    def through(cls, x: Arrays, x1: Arrays, x2: Arrays, metric: Iterable[Floats]) -> Jump:
+        """The jump from three points of the map, in a ``metric`` of one weight per entry."""
+        weights = list(metric)
+        r = tuple(b - a for a, b in zip(x, x1, strict=True))
+        v = tuple((c - b) - d for b, c, d in zip(x1, x2, r, strict=True))
+        bend = _squared_length(v, weights)
+        pace = _squared_length(r, weights)
+        return cls(tuple(x), tuple(x2), r, v, float(np.sqrt(pace / bend)) if bend > 0 else np.inf)
+
+    def at(self, length: float) -> Arrays:
+        """x + 2 s r + s^2 v."""
+        return tuple(
+            a + 2 * length * b + length**2 * c
+            for a, b, c in zip(self.x, self.r, self.v, strict=True)
+        )
+
+    def kept_positive(self, jumped: Floats, place: int) -> Floats:
+        """An array of the point that was jumped to, none of its entries much below what it was."""
+        least = KEPT_SHARE * np.minimum(self.x[place], self.x2[place])
+        return np.asarray(np.maximum(jumped, least))
+
+
+def _squared_length(step: Arrays, metric: list[Floats]) -> float:
+    return sum(float(np.sum(g * d * d)) for g, d in zip(metric, step, strict=True))
 
 
 def _quick_fits(

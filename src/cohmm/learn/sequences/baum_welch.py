@@ -12,14 +12,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from cohmm._validation import check_amounts, check_whole
-from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
 from cohmm.learn.constraints import PseudoCounts
 from cohmm.learn.learner import Callback, Fit, Record, by_prevalence, learner, needs_sequences
 from cohmm.learn.maximize import added, m_step
+from cohmm.learn.sequences.multistart import random_start
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 
@@ -85,18 +83,6 @@ def baum_welch(
     best = min(runs, key=lambda fit: fit.objective)
     return replace(
         best, model=by_prevalence(best.model), starts=tuple(fit.objective for fit in runs)
-    )
-
-
-def random_start(data: Data, n_components: int, rng: np.random.Generator) -> HMM:
-    """Random transitions, and emissions that are the symbols' frequencies, each times a draw."""
-    emission = rng.exponential(size=(n_components, data.n_symbols)) * data.symbol_counts
-    transmat = rng.exponential(size=(n_components, n_components))
-    return HMM(
-        np.full(n_components, 1 / n_components),
-        transmat / transmat.sum(axis=1, keepdims=True),
-        emission / emission.sum(axis=1, keepdims=True),
-        data.vocabulary,
     )
 
 

@@ -15,9 +15,8 @@ import numpy as np
 
 from cohmm.evidence.windows import Triples
 from cohmm.learn.learner import Callback, Fit, Progress, Record, learner
-from cohmm.learn.optimize import Jump
 from cohmm.learn.pairs.anchor_free import mixed, starting_points
-from cohmm.learn.pairs.min_volume import EXACT, PROBABILITY_FLOOR, ZERO_BELOW
+from cohmm.learn.pairs.min_volume import EXACT, PROBABILITY_FLOOR, ZERO_BELOW, Jump
 from cohmm.learn.pairs.pair_evidence import States, as_hmm
 from cohmm.learn.pairs.pair_law import Point
 from cohmm.learn.windows.tensor import decompose, point_of
