@@ -44,10 +44,15 @@ inline bool pass_over(const Tables& tables, i32 symbol, const double* before, co
 
 // Probabilities of the symbols of a block become their surprise.
 inline void take_logarithms(const Blocks& data, i64 block, RealsOut surprise) {
-  for (i64 t = data.blocks.row(block)[FIRST]; t < data.blocks.row(block)[LAST]; t++) {
-    const double nats = -std::log(surprise[t]);  // -1e-17, for what is certain
-    surprise[t] = data.symbols[t] >= 0 && nats > 0.0 ? nats : 0.0;
+  i64 t = data.blocks.row(block)[FIRST];
+  const i64 first = t, last = data.blocks.row(block)[LAST];
+  for (; t + L <= last; t += L) {
+    const auto p = load<L>(&surprise[t]), impossible = splat<Vec<double, L>>(INF);
+    store(&surprise[t], p > 0.0 ? -logarithms<i64, 52, 10>(p) : impossible);
   }
+  for (; t < last; t++) surprise[t] = -std::log(surprise[t]);
+  for (t = first; t < last; t++)  // -1e-17, for what is certain
+    surprise[t] = data.symbols[t] >= 0 && surprise[t] > 0.0 ? surprise[t] : 0.0;
 }
 
 }  // namespace

@@ -37,21 +37,6 @@ INLINE Vec<float, 4> totals_of(const Lane* v) {
   return __builtin_shufflevector(a, b, 0, 2, 4, 6) + __builtin_shufflevector(a, b, 1, 3, 5, 7);
 }
 
-// The exponent is read off the bits, and the logarithm of what remains, in [sqrt(1/2), sqrt(2)), is
-// a series in z = (x - 1) / (x + 1), good to 2e-8 there.
-template <int N>
-INLINE Vec<float, N> logarithms(Vec<float, N> p) {
-  using F = Vec<float, N>;
-  using I = Vec<i32, N>;
-  constexpr i32 root_half = 0x3F3504F3;
-  I shifted = (I)p - root_half;
-  F exponent = __builtin_convertvector(shifted >> 23, F);
-  F x = (F)((shifted & 0x007FFFFF) + root_half);
-  F z = (x - 1.0f) / (x + 1.0f), z2 = z * z;
-  F series = 2.0f + z2 * (0.6666666667f + z2 * (0.4f + z2 * 0.2857142857f));
-  return exponent * 0.6931471806f + z * series;
-}
-
 constexpr int G = 4;  // non-zeros that go together
 
 // Rows i to i + G of the table, and the values there; beyond the last, it again with value 0.
@@ -68,7 +53,7 @@ INLINE Vec<float, G> together(const Stretch& of, i64 i, const float** at) {
 INLINE Vec<float, G> divided(Vec<float, G> values, const Lane* dots, Vec<double, G>& logs) {
   Vec<float, G> expected = totals_of(dots), small = splat<Vec<float, G>>(FAINTEST);
   expected = expected > small ? expected : small;
-  logs += __builtin_convertvector(values * logarithms<G>(expected), Vec<double, G>);
+  logs += __builtin_convertvector(values * logarithms<i32, 23, 4>(expected), Vec<double, G>);
   return values / expected;
 }
 
@@ -105,12 +90,14 @@ INLINE Vec<double, G> dots_then_sum(const float* left, const Stretch& of, float*
   float ratios[STRETCH + G];
   Vec<double, G> logs{};
   for (i64 i = 0; i < of.n; i += G) {
-    const float* at[G];
+    const float *at[G], *next[G];
     const auto values = together(of, i, at);
-    UNROLL for (int g = 0; g < G; g++) of.prefetch(i + g, 0, width);
+    UNROLL for (int g = 0; g < G; g++) next[g] = of.row(least(i + g + AHEAD, of.last));
     Lane dots[G] = {};
-    for (i64 k = 0; k < width; k += LF)
-      UNROLL for (int g = 0; g < G; g++) dots[g] += load<LF>(left + k) * load<LF>(at[g] + k);
+    for (i64 k = 0; k < width; k += LF) UNROLL for (int g = 0; g < G; g++) {
+        __builtin_prefetch(next[g] + k);
+        dots[g] += load<LF>(left + k) * load<LF>(at[g] + k);
+      }
     store(ratios + i, divided(values, dots, logs));
   }
   weighted_sum(ratios, of, out);
