@@ -56,6 +56,10 @@ OPTIONS = {
     "inputs": argument("INPUT", SEQUENCES),
     "topics inputs": argument("INPUT", DOCUMENTS),
     "compare inputs": argument("INPUT", DOCUMENTS),
+    "search inputs": argument("INPUT", DOCUMENTS),
+    "search model": argument("MODEL", "A topic model, as cohmm topics writes it."),
+    "query": argument("QUERY", "What to look for, in quotation marks."),
+    "results": option("How many documents to show.", None, "--results", "-n", min=1),
     "merge inputs": argument("INPUT", "Files that cohmm count wrote."),
     "diagnose inputs": argument(
         "[INPUT]...", "The data of a model, for what needs it; counts of it serve for most."
