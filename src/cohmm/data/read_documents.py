@@ -131,6 +131,30 @@ def read_documents(
         if not len(codes):
             raise ValueError("there is no document: X is empty")
         documents = _result(codes, known, pruning, trace.names())
+    return _with_empty_named(documents)
+
+
+def pruned(documents: Documents, pruning: Pruning, known: Iterable[str] = ()) -> Documents:
+    """Documents in the words that ``pruning`` keeps of theirs, and in ``known`` ones.
+
+    >>> documents = read_documents(["sun rain", "sun wind", "sun rain"])
+    >>> list(pruned(documents, Pruning(min_df=2, max_df=2), ["wind"]))
+    [['rain'], ['wind'], ['rain']]
+    """
+    words, known = list(documents.vocabulary), set(known)
+    try:
+        _, kept = pruning.places(words, documents.symbols, documents.offsets)
+    except ValueError:
+        if not known:
+            raise
+        kept = ()
+    stay = known.union(kept)
+    if stay != set(words):
+        documents = documents.in_words(tuple(sorted(stay)), n_unknown=documents.n_unknown)
+    return _with_empty_named(documents)
+
+
+def _with_empty_named(documents: Documents) -> Documents:
     if documents.n_empty:
         first = documents.name_of(int(np.argmin(documents.lengths)))
         _warn_of_empty(documents.n_empty, len(documents), f", the first of them {first}")
