@@ -234,6 +234,9 @@ GROUPS: dict[str, dict[str, tuple[Any, Any]]] = {
     },
 }
 
+# Where the layout has the column already.
+GROUPS["texts"] = {name: kind for name, kind in GROUPS["words"].items() if name != "column"}
+
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """A command for Typer: parameters are the options of their names, and groups all of theirs."""
