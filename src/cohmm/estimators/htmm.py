@@ -195,7 +195,7 @@ class HTMM(
         """
         check_chain(self.chain)
         everything = self._all_words(X)
-        documents = self._pruned(everything, _own_words(X))
+        documents = everything if isinstance(X, Documents) else self._pruned(everything)
         return self._learn(everything, documents, sample_weight, callback)
 
     def _learn(

@@ -113,7 +113,9 @@ def topic_material(
     transitions, flow = _transitions(fit, overview, len(data))
     written = texts_of(source if texts is None else texts, chosen)
     lags, counts = _lags_and_counts(model, data)
-    diagnosis = diagnose(model, counts=counts)
+    # Of a loaded model, lags count as these documents show it.
+    shares = None if hasattr(model, "documents_") else lag_shares(model.lags, data)
+    diagnosis = diagnose(model, counts=counts, shares=shares)
     return Material(
         kind="topics",
         title="Topics",
