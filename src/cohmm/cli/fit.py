@@ -30,6 +30,7 @@ def fit(
     layout: Any,
     integers: bool = False,
     end: bool = False,
+    unseen: Literal["rare", "missing", "error"] = "rare",
     refine_by: Literal["sequences", "triples"] | None = None,
     sparsity: str = "auto",
     penalty: str | None = None,
@@ -92,10 +93,10 @@ def fit(
         with learning() as callback:
             learned = pairwise(data, **learner, callback=callback)
         counts, characters = learned.counts.symbol_counts, layout["characters"]
-        parameters = {**learner, "lags": learned.counts.lags, "end": end, "unseen": "rare"}
+        parameters = {**learner, "lags": learned.counts.lags, "end": end, "unseen": unseen}
         save_fitted(
             output,
-            Answers(learned.model, "rare", counts, characters, end),
+            Answers(learned.model, unseen, counts, characters, end),
             parameters | {"characters": characters},
         )
         seconds = time.perf_counter() - began

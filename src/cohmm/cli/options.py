@@ -55,6 +55,10 @@ OPTIONS = {
     "inputs": argument("INPUT", SEQUENCES),
     "topics inputs": argument("INPUT", DOCUMENTS),
     "compare inputs": argument("INPUT", DOCUMENTS),
+    "search inputs": argument("INPUT", DOCUMENTS),
+    "search model": argument("MODEL", "A topic model, as cohmm topics writes it."),
+    "query": argument("QUERY", "What to look for, in quotation marks."),
+    "results": option("How many documents to show.", None, "--results", "-n", min=1),
     "merge inputs": argument("INPUT", "Files that cohmm count wrote."),
     "diagnose inputs": argument(
         "[INPUT]...", "The data of a model, for what needs it; counts of it serve for most."
@@ -171,6 +175,11 @@ OPTIONS = {
     "characters": option("Every character is a symbol.", INPUT, "--characters"),
     "integers": option("Symbols are whole numbers from 0, not labels.", INPUT, "--integers"),
     "unseen": option("What a symbol is that the model does not know.", INPUT),
+    "fit unseen": option(
+        "What a symbol is, for score and decode, that is not in this data: as improbable as those "
+        "seen once suggest, a missing observation, or an error.",
+        INPUT,
+    ),
     "decode unseen": option(
         "What a symbol is that the model does not know. Default: as the model was fitted.", INPUT
     ),
@@ -223,6 +232,9 @@ GROUPS: dict[str, dict[str, tuple[Any, Any]]] = {
         "token_pattern": (str | None, None),
     },
 }
+
+# Where the layout has the column already.
+GROUPS["texts"] = {name: kind for name, kind in GROUPS["words"].items() if name != "column"}
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -40,7 +40,7 @@ from cohmm.data.tokens import (
     is_phrase,
     language_without_blanks,
 )
-from cohmm.data.vocabulary import Pruning, as_stop_words, as_vocabulary
+from cohmm.data.vocabulary import EmptyDocumentsWarning, Pruning, as_stop_words, as_vocabulary
 from cohmm.data.vocabulary import TextWarning as TextWarning
 from cohmm.kernels.documents import recode
 from cohmm.kernels.types import Ints
@@ -146,6 +146,30 @@ def read_documents(
         if known is None and isinstance(cut, Runs):
             warn_of_missing_blanks(codes)
         documents = _result(codes, known, pruning, trace.names())
+    return _with_empty_named(documents)
+
+
+def pruned(documents: Documents, pruning: Pruning, known: Iterable[str] = ()) -> Documents:
+    """Documents in the words that ``pruning`` keeps of theirs, and in ``known`` ones.
+
+    >>> documents = read_documents(["sun rain", "sun wind", "sun rain"])
+    >>> list(pruned(documents, Pruning(min_df=2, max_df=2), ["wind"]))
+    [['rain'], ['wind'], ['rain']]
+    """
+    words, known = list(documents.vocabulary), set(known)
+    try:
+        _, kept = pruning.places(words, documents.symbols, documents.offsets)
+    except ValueError:
+        if not known:
+            raise
+        kept = ()
+    stay = known.union(kept)
+    if stay != set(words):
+        documents = documents.in_words(tuple(sorted(stay)), n_unknown=documents.n_unknown)
+    return _with_empty_named(documents)
+
+
+def _with_empty_named(documents: Documents) -> Documents:
     if documents.n_empty:
         first = documents.name_of(int(np.argmin(documents.lengths)))
         _warn_of_empty(documents.n_empty, len(documents), f", the first of them {first}")
@@ -168,12 +192,25 @@ def warn_of_missing_blanks(codes: WordCodes) -> None:
     )
 
 
+def raw_documents(
+    X: Any, *, encoding: str = "utf-8", column: str | None = None
+) -> list[str | list[Any]]:
+    """Documents as they are, strings or lists of words, from all that `read_documents` takes.
+
+    >>> raw_documents(["The sun.", ["rain"]])
+    ['The sun.', ['rain']]
+    """
+    if isinstance(X, (Documents, Partitioned, Parts)):
+        raise ValueError(f"the raw text is needed, and a {type(X).__name__} has its words alone")
+    return list(_documents(X, encoding, column, Trace()))
+
+
 def _warn_of_empty(n_empty: int, n: int, first: str) -> None:
     if n_empty:
         warn(
             f"{n_empty:,} of {n:,} documents have no word that is kept{first}: they stay as empty "
             "documents",
-            TextWarning,
+            EmptyDocumentsWarning,
         )
 
 

@@ -225,7 +225,7 @@ def cut_words(words: Iterable[str], cut: Analyzer | Runs, lowercase: bool) -> li
     """Words as texts have them once they are cut: those of all of ``words``, in order."""
     codes = WordCodes(cut, lowercase)
     codes.add_texts(list(words))
-    return codes.words
+    return [codes.words[code] for code in codes.symbols]
 
 
 def word_finder(

@@ -27,6 +27,10 @@ class TextWarning(UserWarning):
     """Something about text that its owner should know."""
 
 
+class EmptyDocumentsWarning(TextWarning):
+    """Some documents have no word that is kept."""
+
+
 def as_vocabulary(labels: Iterable[Any]) -> Vocabulary:
     """``labels`` as a tuple of plain Python values, each of them once.
 

@@ -249,8 +249,8 @@ class Coder:
         if self._unseen == "missing":
             return MISSING
         raise ValueError(
-            f"unseen symbol {shown(symbol)}: {known}; with unseen=missing it is a missing "
-            f"observation{hint}"
+            f"unseen symbol {shown(symbol)}: {known}; with unseen='rare' a fitted model takes it "
+            f"for a symbol that hardly ever comes, with unseen='missing' it is a missing one{hint}"
         )
 
 
