@@ -40,9 +40,14 @@ from cohmm.data.tokens import (
     is_phrase,
     language_without_blanks,
 )
-from cohmm.data.vocabulary import EmptyDocumentsWarning, Pruning, as_stop_words, as_vocabulary
+from cohmm.data.vocabulary import (
+    EmptyDocumentsWarning,
+    Pruning,
+    as_stop_words,
+    as_vocabulary,
+    recode,
+)
 from cohmm.data.vocabulary import TextWarning as TextWarning
-from cohmm.kernels.documents import recode
 from cohmm.kernels.types import Ints
 
 BATCH = 2**22  # characters at a time
@@ -255,11 +260,8 @@ def _recoded(
     names: Names | None,
     n_unknown: int,
 ) -> Documents:
-    symbols, offsets = codes.symbols, codes.offsets
-    n = recode(symbols, offsets, places)
-    return Documents._trusted(
-        symbols[:n].copy(), offsets, len(vocabulary), vocabulary, names, n_unknown
-    )
+    symbols, offsets = recode(codes.symbols, codes.offsets, places)
+    return Documents._trusted(symbols, offsets, len(vocabulary), vocabulary, names, n_unknown)
 
 
 def _add(
