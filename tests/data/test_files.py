@@ -285,7 +285,8 @@ def test_an_unseen_symbol_is_named_with_its_place(tmp_path, size):
     path.write_text("a b\n\nb x a\n")
     assert fails(reading(path, vocabulary=["a", "b"], batch_size=size)) == (
         f"{path}, line 3: unseen symbol 'x': the vocabulary has 2 labels, 'a' among them; with "
-        "unseen=missing it is a missing observation"
+        "unseen='rare' a fitted model takes it for a symbol that hardly ever comes, with "
+        "unseen='missing' it is a missing one"
     )
 
 
@@ -339,7 +340,8 @@ def test_codes_above_the_given_number_of_symbols(tmp_path):
     assert [batch.symbols.tolist() for batch in read_files(path, n_symbols=3)] == [[0, 1, 2]]
     assert fails(reading(path, n_symbols=2)) == (
         f"{path}, line 1: unseen symbol 2: symbols are whole numbers from 0 to 1; with "
-        "unseen=missing it is a missing observation"
+        "unseen='rare' a fitted model takes it for a symbol that hardly ever comes, with "
+        "unseen='missing' it is a missing one"
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from cohmm.cli import options
 from cohmm.cli.app import json_line
 from cohmm.cli.files import answers_of, batches_for, check_output, files_of
-from cohmm.cli.output import Rows, format_of, in_pieces, keys_of, writing, writing_tables
+from cohmm.cli.output import Rows, format_of, in_pieces, writing, writing_tables
 from cohmm.cli.progress import reading, working
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def decode(
 
     With --json a line is an object: log_prob, of the states and the symbols together, and
     states.  An output whose name ends in .csv, .jsonl or .parquet is a table: with --group it has
-    a row per symbol (key, position, symbol, state), otherwise one per sequence (log_prob, states).
+    a row per symbol (key, row, position, symbol, state), otherwise one per sequence (log_prob,
+    states).
 
     **Examples**
 
@@ -59,17 +60,13 @@ def decode(
             for batch in batches_for(answers, inputs, layout, watch)
         )
         if each_symbol:
-            rows = Rows(answers.symbols, group, {"state": pa.int32()}, each_symbol)
+            rows = Rows(answers.symbols, layout, {"state": pa.int32()}, each_symbol)
             with writing_tables(output, rows.schema, kind) as write:
                 for batch, _, states in decoded:
                     write(rows.table(batch, states))
         elif kind in ("csv", "parquet"):
-            rows = Rows(
-                answers.symbols,
-                group,
-                dict(zip(PATHS.names, PATHS.types, strict=True)),
-                each_symbol,
-            )
+            columns = dict(zip(PATHS.names, PATHS.types, strict=True))
+            rows = Rows(answers.symbols, layout, columns, each_symbol)
             with writing_tables(output, rows.schema) as write:
                 for batch, log_probs, states in decoded:
                     write(rows.table(batch, log_probs, list_array(states, batch.lengths)))
@@ -90,8 +87,7 @@ def _lines(
     json: bool,
 ) -> Iterator[str]:
     """Of a long sequence a piece at a time."""
-    known = keys_of(batch)
-    keys = [None] * len(batch) if known is None else known.to_pylist()
+    keys = [None] * len(batch) if batch.keys is None else batch.keys.tolist()
     for s, (key, log_prob) in enumerate(zip(keys, log_probs.tolist(), strict=True)):
         path = states[batch.offsets[s] : batch.offsets[s + 1]]
         if json:

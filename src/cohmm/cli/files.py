@@ -18,6 +18,7 @@ from cohmm.cli.progress import Watch, progress_bar, reading
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
     from cohmm.data.read_documents import Trace
+    from cohmm.data.read_sequences import FileSequences
     from cohmm.data.sequences import Sequences
     from cohmm.distributed import Partitions
     from cohmm.evidence.cooccurrence import Cooccurrence
@@ -116,7 +117,7 @@ def answers_of(path: Path, unseen: Any = None) -> Answers:
 
 def batches_for(
     answers: Answers, inputs: list[str], layout: dict[str, Any], watch: Watch
-) -> Iterator[Sequences]:
+) -> Iterator[FileSequences]:
     """The sequences of the input as they stream by, in the symbols that ``answers`` encodes."""
     from cohmm.data.read_sequences import Layout, read_files
 

@@ -32,8 +32,9 @@ def score(
     have produced has a log-likelihood of -inf (in JSON: null).
 
     With --each there is a line per sequence instead, and with --each-symbol one per symbol: its
-    sequence, or the key of its group, its position, itself, and its surprise, -log P(symbol | those
-    before it). An output whose name ends in .csv, .jsonl or .parquet is a table of these.
+    sequence, or the key of its group and the row of the file; its position; itself; and its
+    surprise, -log P(symbol | those before it). An output whose name ends in .csv, .jsonl or
+    .parquet is a table of these.
 
     **Examples**
 
@@ -58,7 +59,7 @@ def score(
 
         answers = answers_of(model, unseen)
         answer = {"surprise" if each_symbol else "log_likelihood": pa.float64()}
-        rows = Rows(answers.symbols, layout["group"], answer, each_symbol)
+        rows = Rows(answers.symbols, layout, answer, each_symbol)
         kind = "jsonl" if json and output is None else format_of(output)
         with writing_tables(output, rows.schema, kind) as write:
             for batch in batches_for(answers, inputs, layout, watch):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -14,6 +13,7 @@ from cohmm._validation import silenced
 from cohmm.data.documents import Documents
 from cohmm.data.read_documents import TextWarning, Trace, documents_at
 from cohmm.data.readers.source import STANDARD_INPUT
+from cohmm.data.tokens import word_finder
 from cohmm.data.vocabulary import as_stop_words
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.fit_summary import as_fitted_topics
@@ -107,13 +107,15 @@ def topic_material(
     source = none if documents is None else documents
     with silenced(TextWarning):  # the summary counts empty documents
         data = model.encode(source)
-    wanted = prepare.sample_texts(data.lengths, n_texts)
+    chosen = prepare.sample_texts(data.lengths, n_texts)
     if overview is None:
         overview = Overview.of(fit, data)
     transitions, flow = _transitions(fit, overview, len(data))
-    written = texts_of(source if texts is None else texts, wanted)
+    written = texts_of(source if texts is None else texts, chosen)
     lags, counts = _lags_and_counts(model, data)
-    diagnosis = diagnose(model, counts=counts)
+    # Of a loaded model, lags count as these documents show it.
+    shares = None if hasattr(model, "documents_") else lag_shares(model.lags, data)
+    diagnosis = diagnose(model, counts=counts, shares=shares)
     return Material(
         kind="topics",
         title="Topics",
@@ -138,8 +140,8 @@ def topic_material(
         coherence=None if overview.why else overview.coherence,
         runs=overview.runs.means if overview.n_decoded else None,
         n_texts=len(data),
-        cap=prepare.cap_sentence(len(data), len(wanted), "documents", "words"),
-        readings=_readings(model, fit, data, wanted, written),
+        cap=prepare.cap_sentence(len(data), len(chosen), "documents", "words"),
+        readings=_readings(model, fit, data, chosen, written),
         labels=named,
         flow=flow,
         contrast=overview.contrast,
@@ -150,13 +152,13 @@ def topic_material(
 
 
 def _readings(
-    model: Any, fit: TopicFit, data: Documents, wanted: Ints, texts: list[str | None]
+    model: Any, fit: TopicFit, data: Documents, chosen: Ints, texts: list[str | None]
 ) -> tuple[Reading, ...]:
     """The documents, one at a time: posteriors of all of them would be many."""
     bags = fit.as_chain("independent")
     align = Aligner(model, data.vocabulary)
     readings = []
-    for d, written in zip(wanted.tolist(), texts, strict=True):
+    for d, written in zip(chosen.tolist(), texts, strict=True):
         begin, end = data.offsets[d : d + 2].tolist()
         symbols = data.symbols[begin : min(end, begin + MAX_READ)]
         one = Documents(symbols, np.array([0, len(symbols)]), data.vocabulary)
@@ -306,8 +308,8 @@ def without_folder(name: str) -> str:
     return os.path.basename(file) + rest if os.path.isabs(file) or os.path.exists(file) else name
 
 
-def texts_of(X: Any, wanted: Ints) -> list[str | None]:
-    """The texts of the documents ``wanted``, in ascending order; None where there are none.
+def texts_of(X: Any, chosen: Ints) -> list[str | None]:
+    """The texts of the documents ``chosen``, in ascending order; None where there are none.
 
     Lists of strings have them, and files, which are read once more.
     """
@@ -316,10 +318,10 @@ def texts_of(X: Any, wanted: Ints) -> list[str | None]:
         source = ()
     elif isinstance(X, (str, os.PathLike)):
         source = documents_at(os.fspath(X), "utf-8", None, Trace())
-    numbers = set(wanted.tolist())
-    last = int(wanted.max(initial=-1)) + 1
+    numbers = set(chosen.tolist())
+    last = int(chosen.max(initial=-1)) + 1
     written = {d: text for d, text in enumerate(islice(source, last)) if d in numbers}
-    texts = (written.get(d) for d in wanted.tolist())
+    texts = (written.get(d) for d in chosen.tolist())
     return [text if isinstance(text, str) else None for text in texts]
 
 
@@ -333,22 +335,18 @@ class Aligner:
     """
 
     def __init__(self, model: Any, vocabulary: tuple[str, ...]):
-        self._pattern = None if callable(model.analyzer) else re.compile(model.token_pattern)
+        self._words_in = word_finder(model.analyzer, model.token_pattern)
         self._lowercase = model.lowercase
         self._known = frozenset(vocabulary) - as_stop_words(model.stop_words)
 
     def find(self, text: str | None, words: list[str]) -> tuple[str | None, Spans]:
         """The text, and where its words are; None where they are not found, all in order."""
-        if text is None or self._pattern is None or len(text) > MAX_CHARACTERS:
+        if text is None or self._words_in is None or len(text) > MAX_CHARACTERS:
             return None, ()
         read = text.lower() if self._lowercase else text
-        group = self._pattern.groups
-        spans = tuple(
-            match.span(group)
-            for match in self._pattern.finditer(read)
-            if match[group] in self._known
-        )
-        if [read[begin:end] for begin, end in spans] != words:
+        known = [(word, span) for word, span in self._words_in(read) if word in self._known]
+        if [word for word, _ in known] != words:
             return None, ()
+        spans = tuple(span for _, span in known)
         # A few letters change their length in lower case: then the text is shown as it was read.
         return (text if len(text) == len(read) else read), spans
