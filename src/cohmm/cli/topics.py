@@ -46,7 +46,7 @@ def topics(
     period: Any = None,
     lags: str = "auto",
     chain: Literal["sticky", "full", "independent"] = "sticky",
-    max_iter: int = 40,
+    max_iter: int = 1000,
     refine: int = 1,
     n_init: int = 1,
     seed_words: Path | None = None,

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cohmm._validation import check_decay, check_whole, warn
@@ -81,10 +82,9 @@ class HTMM(
     refine : int
         Passes over the documents after the pairs.
     max_iter : int
-        Passes over the pairs, at most; of a large vocabulary all but the last sixth are over its
-        frequent words.  With more, frequent words come to lead more topics.
+        Passes over the pairs, at most; where they run out, a `ConvergenceWarning` says so.
     tol : float
-        Stop when a step gains less log-likelihood than this, summed over all pairs.
+        Passes over the pairs stop when none changes a topic by more than this share of its words.
     n_init : int
         Starts, compared by their first passes over the pairs; the best is learned from.
     seed_words : mapping from labels to lists of words, or list of lists, optional
@@ -134,8 +134,8 @@ class HTMM(
         *,
         chain: Chain = "sticky",
         refine: int = 1,
-        max_iter: int = 40,
-        tol: float = 1e-3,
+        max_iter: int = 1000,
+        tol: float = 5e-3,
         n_init: int = 1,
         seed_words: SeedWords | None = None,
         analyzer: Analyzer | None = None,
@@ -203,6 +203,7 @@ class HTMM(
             **self._learning(callback),
         )
         self.documents_, self._weights = documents, weights
+        self._warn_if_cut_short()
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -247,6 +248,7 @@ class HTMM(
                 fit, documents, new, weights=weights, lags=self.lags, **options
             )
         self.fit_ = with_labels_of(fit, learned)
+        self._warn_if_cut_short()
         return self
 
     # -- the topics --------------------------------------------------------------------------
@@ -631,6 +633,14 @@ class HTMM(
             "random_state": self.random_state,
             "callback": callback or (print_progress if self.verbose else None),
         }
+
+    def _warn_if_cut_short(self) -> None:
+        if not self.converged_:
+            warn(
+                f"topics were still changing after {self.n_iter_} passes over the pairs: raise "
+                "max_iter (or tol, if they need not be so settled); these are the best so far",
+                ConvergenceWarning,
+            )
 
     def _learn_words(self, X: Any) -> Documents:
         return read_documents(X, **{name: getattr(self, name) for name in TEXT_OPTIONS})

@@ -86,7 +86,7 @@ def test_the_fit_is_in_order(small: TopicSample) -> None:
 def test_passes_over_the_documents_improve_the_topics(small: TopicSample) -> None:
     errors = [
         error(quietly(small.documents, 4, refine=n, random_state=0).components, small.components)
-        for n in (0, 1, 3)
+        for n in (0, 1, 2)
     ]
     assert errors[0] > errors[1] > errors[2]
 
@@ -161,7 +161,7 @@ def test_any_seed_finds_all_topics(subjects: Documents, best: TopicFit, seed: in
 @pytest.mark.usefixtures("one_clustering")
 def test_where_the_first_start_is_the_best_others_change_nothing(subjects: Documents) -> None:
     one, several = (
-        quietly(subjects, 12, n_init=n, random_state=3, max_iter=22, refine=0) for n in (1, 4)
+        quietly(subjects, 12, n_init=n, random_state=12, max_iter=22, refine=0) for n in (1, 4)
     )
     assert several.starts[2] > several.starts[0] == min(several.starts)
     np.testing.assert_array_equal(one.components, several.components)

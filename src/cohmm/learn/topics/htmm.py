@@ -57,8 +57,8 @@ def htmm(
     *,
     lags: TopicLags = "auto",
     refine: int = 1,
-    max_iter: int = 40,
-    tol: float = 1e-3,
+    max_iter: int = 1000,
+    tol: float = 5e-3,
     n_init: int = 1,
     weights: Any = None,
     smoothing: float = SMOOTHING,
@@ -83,10 +83,11 @@ def htmm(
     refine : int
         Passes over the documents after the pairs; 0: none.
     max_iter : int
-        Passes over the pairs, at most.  Of a large vocabulary all but the last sixth are over the
-        pairs of its frequent words (`cohmm.learn.topics.pair_topics`).
+        Passes over the pairs, at most.  Of a large vocabulary most are over the pairs of its
+        frequent words (`cohmm.learn.topics.pair_topics`).
     tol : float
-        Stop when a step gains less log-likelihood than this, summed over all pairs.
+        Topics have settled, and passes over the pairs stop, when a pass changes none of them by
+        more than this share of its words: total variation, seen over ten passes.
     n_init : int
         Starts.  Of several, each is followed for 20 passes over the pairs, and the one with the
         lowest objective is learned from.

@@ -4,9 +4,12 @@ k-means may put two topics into one cluster, and the factorisation seldom parts 
 several starts are allowed, each is followed for a few passes: by then the objective tells which
 have done so.
 
-Of a large vocabulary the frequent words come first, and all words at the end: most pairs of most
-words are rare, and say less of topics than they cost.  Topics are better for it, too: a rare word
-joins those that frequent words have made, and makes none of its own.
+Passes go on until topics have settled: until none of them changes any more to speak of.  The
+objective would not tell: what it gains late is little beside what it has gained, and yet topics
+that began as copies of one another part by it.  Of a large vocabulary the frequent words come
+first, and all words when these have settled: most pairs of most words are rare, and say less of
+topics than they cost.  Topics are better for it, too: a rare word joins those that frequent words
+have made, and makes none of its own.
 
 A topic with seed words starts from the cluster of these (`cohmm.learn.topics.topic_start`), and
 they are paired with one another somewhat more often than they were seen to be: as if there were
@@ -41,8 +44,9 @@ from cohmm.model.topic_model import TopicLabels, checked_topic_labels
 SeedWords = Mapping[str, Sequence[str]] | Sequence[Sequence[str]]
 
 TRIAL_PASSES = 20  # over the pairs, by which starts are compared
-FREQUENT_WORDS, WORDS_PER_TOPIC = 2000, 100  # that come first, at least, and for each topic
-FULL_PASSES = 6  # one pass of so many is over all words
+FREQUENT_WORDS, WORDS_PER_TOPIC = 2000, 40  # that come first, at least, and for each topic
+FULL_SHARE = 6  # one pass of so many is for all words, where passes are few
+SETTLING_PASSES = 10  # over which topics are watched: single ones go far, or hardly move
 CLEAR_PAIRS = 200  # per word: with more, noise is no reason to look for fewer topics
 SEED_PAIRS = 0.5
 
@@ -107,22 +111,23 @@ def topics_of_pairs(
     ]
     problem = Problem(evidence.laws, evidence.weights, NoVolume(), 0.0)
     words = _frequent_words(evidence, k, seeds)
-    least_gain, last, used = tol / evidence.n_pairs, max_iter, 0
+    converged, used = True, 0
     tried: tuple[float, ...] = ()
     if len(words) < len(evidence.seen) and max_iter > 1:
-        last = -(-max_iter // FULL_PASSES)
         few, among = _of_words(words, problem, points)
-        run, tried = _best(few, among, least_gain, max_iter - last, callback)
-        points, used = [_with_all_words(run.end.point, words, evidence)], run.history[-1].n_iter
+        run, tried = _best(few, among, tol, max_iter - -(-max_iter // FULL_SHARE), callback)
+        points = [_with_all_words(run.end.point, words, evidence)]
+        converged, used = run.converged, run.history[-1].n_iter
     report = None if callback is None else lambda step: callback(_after(used, step))
-    run, compared = _best(problem, points, least_gain, last, report)
+    run, compared = _best(problem, points, tol, max_iter - used, report)
+    converged = converged and run.converged
     end, model = run.end, as_hmm(run.end.point, evidence, 0.0)
     order = np.argsort(-end.point.theta.sum(axis=1), kind="stable")  # that of `as_hmm`
     history = tuple(_after(used, step) for step in run.history)
     ended = tried or compared or (end.objective,)
     labels: TopicLabels = (*seeds.labels, *[None] * (k - len(seeds.words)))
     labels = tuple(labels[n] for n in order) if any(seeds.labels) else ()
-    return PairTopics(model, run.converged, history, ended, labels=labels)
+    return PairTopics(model, converged, history, ended, labels=labels)
 
 
 def _number_of_topics(n_components: States, evidence: PairEvidence) -> int:
@@ -159,7 +164,7 @@ def _with_all_words(point: Point, words: Ints, evidence: PairEvidence) -> Point:
 def _best(
     problem: Problem,
     points: list[Point],
-    least_gain: float,
+    tol: float,
     max_iter: int,
     callback: Callback | None,
 ) -> tuple[Run, tuple[float, ...]]:
@@ -168,11 +173,30 @@ def _best(
     if len(points) > 1:
         trial = min(TRIAL_PASSES, max_iter)
         tried = tuple(
-            algorithm_1(problem, point, least_gain, trial, callback).end.objective
+            algorithm_1(problem, point, 0.0, trial, callback, Settled(tol)).end.objective
             for point in points
         )
         points = [points[int(np.argmin(tried))]]
-    return algorithm_1(problem, points[0], least_gain, max_iter, callback), tried
+    return algorithm_1(problem, points[0], 0.0, max_iter, callback, Settled(tol)), tried
+
+
+class Settled:
+    """The stop rule: no topic changes by more than ``tol`` with a pass, in total variation."""
+
+    def __init__(self, tol: float) -> None:
+        self._tol = tol
+        self._since: tuple[int, Floats] | None = None
+
+    def __call__(self, n_iter: int, point: Point) -> bool:
+        """Whether the topics have settled after so many passes."""
+        if self._since is None:
+            self._since = n_iter, point.m
+        began, before = self._since
+        if n_iter - began < SETTLING_PASSES:
+            return False
+        self._since = n_iter, point.m
+        change = np.abs(point.m - before).sum(axis=0) / 2
+        return bool(change.max() < self._tol * (n_iter - began))
 
 
 def _after(used: int, step: Progress) -> Progress:
