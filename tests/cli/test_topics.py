@@ -184,6 +184,7 @@ def test_labels_have_a_column(capsys, texts):
     assert found["labels"] == list(model.labels_)
 
 
+@pytest.mark.filterwarnings("ignore:topics were still changing")
 @pytest.mark.parametrize(
     ("given", "options"),
     [

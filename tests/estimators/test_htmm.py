@@ -246,7 +246,10 @@ def test_scores(topics: HTMM, sample: TopicSample) -> None:
     close(topics.coherence("npmi", by_topic=True), each)
     close(topics.coherence("paper", top=5), coherence(topics.fit_, documents, top=5).mean())
     half = documents.select(np.arange(300))
-    close(topics.coherence("umass", half), coherence(topics.fit_, half, "umass").mean())
+    close(
+        topics.coherence("umass", half, top=10),
+        coherence(topics.fit_, half, "umass", top=10).mean(),
+    )
 
 
 def test_the_chain_decides_how_documents_are_read(topics: HTMM, sample: TopicSample) -> None:

@@ -47,7 +47,7 @@ def topics(
     lags: str = "auto",
     chain: Literal["sticky", "full", "independent"] = "sticky",
     max_iter: int = 1000,
-    refine: int = 1,
+    refine: str = "auto",
     n_init: int = 1,
     seed_words: Path | None = None,
     save_counts: bool = False,
@@ -90,7 +90,7 @@ def topics(
         "lags": options.lags_or_auto(lags),
         "chain": chain,
         "max_iter": max_iter,
-        "refine": refine,
+        "refine": options.passes_of(refine),
         "n_init": n_init,
         "seed_words": options.seed_words_in(seed_words),
         "random_state": random_state,
@@ -186,7 +186,8 @@ def _summary(
         "chain": str(model.chain),
         "passes": fit.n_iter,
         "converged": fit.converged,
-        "refine_passes": len(fit.passes),
+        "refine_passes": fit.n_document_passes,
+        "choices": None if fit.choices is None else vars(fit.choices),
         "starts": fit.starts,
         "switch": fit.switch,
         "seconds": seconds,
@@ -209,6 +210,15 @@ def _summary(
     }
 
 
+def _document_passes(fit: Any) -> str:
+    """How many, and who chose them."""
+    n = f"{fit.n_document_passes} over the documents"
+    if fit.choices is None:
+        return n
+    tried = " ".join(f"{perplexity:.0f}" for perplexity in fit.choices.perplexities)
+    return f"{n}, chosen by the perplexity of {fit.choices.n_documents:,} held back ({tried})"
+
+
 def _lines(model: HTMM, overview: Overview, seconds: float, output: Path | None) -> list[str]:
     """How it went."""
     from cohmm.topics.overview import EPS
@@ -220,7 +230,7 @@ def _lines(model: HTMM, overview: Overview, seconds: float, output: Path | None)
         f"{name}{fit.n_components} topics of {len(documents):,} documents{empty}; "
         f"{documents.n_words:,} words, {documents.n_symbols:,} distinct",
         f"{seconds:.1f} s: {fit.n_iter} passes over pairs at lags "
-        f"{', '.join(map(str, model.counts_.lags))}; {len(fit.passes)} over the documents",
+        f"{', '.join(map(str, model.counts_.lags))}; {_document_passes(fit)}",
     ]
     if overview.coherence is not None:
         lines.append(

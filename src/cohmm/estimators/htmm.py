@@ -24,7 +24,7 @@ from cohmm.distributed.backend import Partitions
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Callback, print_progress
-from cohmm.learn.topics.htmm import htmm
+from cohmm.learn.topics.htmm import Passes, htmm
 from cohmm.learn.topics.online import grown_htmm, with_new_documents
 from cohmm.learn.topics.pair_topics import SeedWords
 from cohmm.learn.topics.topic_fit import TopicFit, load_fit, save_fit
@@ -79,8 +79,9 @@ class HTMM(
         mapping from lags to shares says.
     chain : "sticky", "full" or "independent"
         How documents are inferred; see `cohmm.model.topic_model`.
-    refine : int
-        Passes over the documents after the pairs.
+    refine : int or "auto"
+        Passes over the documents after the pairs; "auto": as many as some documents that are held
+        back choose, see ``fit_.choices``.
     max_iter : int
         Passes over the pairs, at most; where they run out, a `ConvergenceWarning` says so.
     tol : float
@@ -133,9 +134,9 @@ class HTMM(
         lags: TopicLags = "auto",
         *,
         chain: Chain = "sticky",
-        refine: int = 1,
+        refine: Passes = "auto",
         max_iter: int = 1000,
-        tol: float = 5e-3,
+        tol: float = 1e-2,
         n_init: int = 1,
         seed_words: SeedWords | None = None,
         analyzer: Analyzer | None = None,

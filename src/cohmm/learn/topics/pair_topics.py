@@ -33,7 +33,13 @@ from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import Callback, Fit, Progress, warn
 from cohmm.learn.pairs.anchor_free import starting_points
 from cohmm.learn.pairs.min_volume import Problem, Run, algorithm_1
-from cohmm.learn.pairs.pair_evidence import PairEvidence, States, as_hmm, number_of_states
+from cohmm.learn.pairs.pair_evidence import (
+    PairEvidence,
+    States,
+    as_hmm,
+    n_in_pairs,
+    number_of_states,
+)
 from cohmm.learn.pairs.pair_law import Point, pair_law
 from cohmm.learn.pairs.spectrum import MAX_SYMBOLS
 from cohmm.learn.pairs.volume import NoVolume
@@ -81,12 +87,14 @@ def topics_of_pairs(
     shares: dict[int, float] | None = None,
     seeds: Seeds = NO_SEEDS,
     start: HMM | None = None,
+    held_back: Cooccurrence | None = None,
     callback: Callback | None = None,
 ) -> PairTopics:
     """Topics as the states of a model, without smoothing; options are those of `htmm`.
 
     ``shares`` say how much each lag counts (`cohmm.learn.topics.topic_lags`); default: all alike.
-    ``seeds`` are what the first topics start from.
+    ``seeds`` are what the first topics start from.  Pairs that are ``held_back`` are not learned
+    from, as long as the others have words for all topics.
 
     The volume term is left out: on text it makes no difference.  A word without a pair has no
     probability: passes over documents and smoothing see to it.
@@ -99,12 +107,10 @@ def topics_of_pairs(
     """
     if shares is None:
         shares = dict.fromkeys(counts.lags, 1.0)
-    shares = {lag: share for lag, share in shares.items() if share and counts.n_pairs(lag)}
-    extra = None
-    if seeds.words:
-        extra = seed_pairs(seeds, counts.symbol_counts / counts.symbol_counts.sum())
-    evidence = PairEvidence.of(counts, shares, "summed", shares, extra)
+    evidence = _evidence(counts, shares, seeds)
     k = max(_number_of_topics(n_components, evidence), len(seeds.words))
+    if held_back is not None and n_in_pairs(rest := counts.without(held_back)) >= k:
+        evidence = _evidence(rest, shares, seeds)
     points = [
         starting_points(evidence, k, 1, None, model)[0]
         for model in _start_models(evidence, seeds, k, n_init, random_state, start)
@@ -128,6 +134,14 @@ def topics_of_pairs(
     labels: TopicLabels = (*seeds.labels, *[None] * (k - len(seeds.words)))
     labels = tuple(labels[n] for n in order) if any(seeds.labels) else ()
     return PairTopics(model, converged, history, ended, labels=labels)
+
+
+def _evidence(counts: Cooccurrence, shares: dict[int, float], seeds: Seeds) -> PairEvidence:
+    shares = {lag: share for lag, share in shares.items() if share and counts.n_pairs(lag)}
+    extra = None
+    if seeds.words:
+        extra = seed_pairs(seeds, counts.symbol_counts / counts.symbol_counts.sum())
+    return PairEvidence.of(counts, shares, "summed", shares, extra)
 
 
 def _number_of_topics(n_components: States, evidence: PairEvidence) -> int:
