@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 
 from cohmm import count_pairs
 from cohmm.data.partitioned import as_data
-from cohmm.data.text import read_documents
+from cohmm.data.read_documents import read_documents
 from cohmm.datasets.corpora import reuters_documents
 from cohmm.datasets.synthetic import random_hmm
 from cohmm.datasets.synthetic_topics import sample_htmm

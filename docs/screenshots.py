@@ -29,7 +29,7 @@ PARTS = {
 }
 LEFT_OUT = "h1, footer, .top, #strongest, #strongest-head"
 MOST = {"desktop": 2000, "phone": 1700}  # pixels from top to bottom
-SECTIONS = ("summary", "topics", "transitions", "documents", "order")
+SECTIONS = ("overview", "topics", "transitions", "documents", "order", "trust", "summary")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 

@@ -32,12 +32,7 @@ def sequences_of(
     """One or more sequences of codes below ``n_symbols``, with -1 for a missing observation."""
     symbols = st.integers(-1 if missing else 0, n_symbols - 1)
     one = st.lists(symbols, min_size=1, max_size=longest)
-    return st.lists(one, min_size=1, max_size=most).filter(are_no_column)
-
-
-def are_no_column(sequences: list[list[object]]) -> bool:
-    """Whether lists are sequences: several of one element each are hmmlearn's column."""
-    return len(sequences) == 1 or any(len(sequence) > 1 for sequence in sequences)
+    return st.lists(one, min_size=1, max_size=most)
 
 
 @st.composite

@@ -258,7 +258,7 @@ def test_the_table_has_the_folders_that_there_are() -> None:
         if path.is_dir() and any(file.is_file() for file in path.iterdir())
         if path.name != "__pycache__"
     }
-    assert set(table()) == folders | {"storage.py", "atomic_write.py", "_validation.py"}
+    assert set(table()) == folders | {"storage.py", "atomic_write.py", "_validation.py", "_html.py"}
 
 
 def test_the_table_has_the_layers_that_are_checked() -> None:

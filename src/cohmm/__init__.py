@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cohmm.data.documents import Documents
+    from cohmm.data.read_documents import TextWarning, read_documents
     from cohmm.data.read_sequences import read_sequences
     from cohmm.data.sequences import Sequences
-    from cohmm.data.text import TextWarning, read_documents
     from cohmm.diagnose.selection import select
     from cohmm.estimators.folds import SequenceKFold
     from cohmm.estimators.htmm import HTMM
@@ -56,7 +56,7 @@ _HOMES = {
     "cohmm.data.documents": ("Documents",),
     "cohmm.data.read_sequences": ("read_sequences",),
     "cohmm.data.sequences": ("Sequences",),
-    "cohmm.data.text": ("TextWarning", "read_documents"),
+    "cohmm.data.read_documents": ("TextWarning", "read_documents"),
     "cohmm.diagnose.selection": ("select",),
     "cohmm.estimators.folds": ("SequenceKFold",),
     "cohmm.estimators.htmm": ("HTMM",),

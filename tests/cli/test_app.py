@@ -28,7 +28,7 @@ from cohmm import (
 from cohmm.cli import app
 from cohmm.cli.app import MAX_LINE, one_line, say
 from cohmm.cli.options import GROUPS, OPTIONS
-from cohmm.cli.progress import notices
+from cohmm.cli.progress import working
 from tests.cli.conftest import PROGRAM, TEXT, real
 
 SCORE = import_module("cohmm.cli.score")
@@ -171,7 +171,7 @@ def test_a_long_message_keeps_its_beginning_and_its_end(run):
 
 
 def test_notices_are_few(capsys):
-    with notices():
+    with working():
         for n in range(3000):
             warnings.warn(f"warning {n % 7}", EvidenceWarning, stacklevel=1)
     lines = capsys.readouterr().err.splitlines()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cohmm import HMM
-from cohmm.cli import files
+from cohmm.cli import output
 from cohmm.data import read_sequences
 from tests.cli.conftest import TEXT
 
@@ -56,14 +56,14 @@ def test_batches_make_no_difference(run, monkeypatch):
 def test_long_sequences_are_written_piece_by_piece(run, monkeypatch, command, json_option):
     whole = run(*command, *json_option).stdout
     for size in (1, 2, 3, 7):
-        monkeypatch.setattr(files, "SYMBOLS_AT_A_TIME", size)
+        monkeypatch.setattr(output, "SYMBOLS_AT_A_TIME", size)
         assert run(*command, *json_option).stdout == whole
 
 
 def test_output_takes_no_memory_that_grows_with_a_sequence(monkeypatch):
     states = np.zeros(10**6, np.int32)
     tracemalloc.start()
-    n = sum(len(text) for text in files.in_pieces(["0"], states, " ", tail="\n"))
+    n = sum(len(text) for text in output.in_pieces(["0"], states, " ", tail="\n"))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert n == 2 * 10**6

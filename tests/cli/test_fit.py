@@ -10,8 +10,9 @@ import pytest
 from pyarrow import parquet
 
 from cohmm import HMM, Cooccurrence, PairwiseHMM, count_pairs, read_sequences
-from cohmm.cli.fit import top_symbols
+from cohmm.cli.fit import line_of
 from cohmm.datasets.synthetic import separable_hmm
+from cohmm.model.state_table import state_rows
 
 TRUTH = separable_hmm(9, 3, stay=0.6, random_state=0)
 
@@ -270,4 +271,4 @@ def test_one_state_lasts_for_good(run, sequences):
 
 def test_symbols_without_a_name_that_shows():
     model = HMM([1.0], [[1.0]], [[0.5, 0.3, 0.2]], vocabulary=(" ", "e", "a\nb"))
-    assert top_symbols(model, 0, 40) == "' ' 0.50  e 0.30  a b 0.20"
+    assert line_of(state_rows(model)[0].symbols, 40) == "' ' 0.50  e 0.30  a b 0.20"

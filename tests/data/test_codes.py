@@ -1,4 +1,4 @@
-"""Codes of labels: the same whether few or many of them are looked up without Python."""
+"""Codes of labels."""
 
 from pathlib import Path
 
@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.data.readers import codes
-from cohmm.data.readers.codes import Coder
-from cohmm.data.readers.columns import Chunk
+from cohmm.data.readers.codes import Chunk, Coder
 from cohmm.data.readers.source import Source
 
 SOURCE = Source(Path("words.txt"), "text")
@@ -22,16 +20,13 @@ def chunk(symbols, kind):
     return Chunk(pa.array(symbols, kind), np.zeros(len(symbols), np.int64), rows)
 
 
-@pytest.mark.parametrize("most", [0, 1, 3, 2**16])
 @given(WORDS, st.sampled_from([pa.string(), pa.large_string()]))
-def test_labels_are_numbered_as_they_appear(most, chunks, kind):
+def test_labels_are_numbered_as_they_appear(chunks, kind):
     order = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(codes, "MOST_KEPT", most)
-        coder = Coder()
-        for symbols in chunks:
-            expected = [order.setdefault(s, len(order)) if s else -1 for s in symbols]
-            assert coder.encode(chunk(symbols, kind), SOURCE).tolist() == expected
+    coder = Coder()
+    for symbols in chunks:
+        expected = [order.setdefault(s, len(order)) if s else -1 for s in symbols]
+        assert coder.encode(chunk(symbols, kind), SOURCE).tolist() == expected
     assert coder.vocabulary == tuple(order)
 
 

@@ -208,7 +208,7 @@ def test_an_empty_path_is_no_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for paths in ("", ["data.txt", ""]):
         assert fails(lambda paths=paths: find_sources(paths)).startswith("the path is empty: give")
-    from cohmm.data.readers.document_files import Trace, documents_at
+    from cohmm.data.read_documents import Trace, documents_at
 
     assert "the path is empty" in fails(lambda: list(documents_at("", "utf-8", None, Trace())))
 

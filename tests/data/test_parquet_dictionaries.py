@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cohmm.data.arrow import by_appearance, in_parts
+from cohmm.data.read_documents import read_documents
 from cohmm.data.read_sequences import Layout, read_files
-from cohmm.data.readers.columns import by_appearance, in_parts
 from cohmm.data.readers.parquet import read_parquet
 from cohmm.data.readers.scan import scan
 from cohmm.data.readers.source import find_sources
-from cohmm.data.text import read_documents
 
 TEXT = " ".join(["sun rain fog"] * 400)  # 5 kB
 N = 8192

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from cohmm import Sequences
-from tests.strategies import are_no_column, sequences_of, with_gaps
+from cohmm import Sequences, count_pairs
+from cohmm.data.vocabulary import TextWarning
+from tests.strategies import sequences_of, with_gaps
 
 
 def lists_of(data: Sequences) -> list[list[int]]:
@@ -106,20 +107,82 @@ def test_several_sequences_of_numbers(kind):
     assert lists_of(Sequences.of(SEVERAL[kind])) == [FLAT[:2], FLAT[2:]]
 
 
-COLUMNS = {
+SHORT = {
     "lists": [[0], [1], [2]],
     "tuples": ((0,), (1,), (2,)),
     "arrays": [np.array([0]), np.array([1]), np.array([2])],
-    "array": np.array([[0], [1], [2]]),
-    "objects": np.array([[0], [1], [2]], object),
     "columns": [pd.Series([0]), pa.array([1]), pl.Series([2])],
+    "pandas lists": pd.Series([[0], [1], [2]]),
+    "polars lists": pl.Series([[0], [1], [2]]),
+    "pyarrow lists": pa.array([[0], [1], [2]]),
 }
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
-def test_one_element_lists_are_hmmlearns_column(kind):
-    assert lists_of(Sequences.of(COLUMNS[kind])) == [[0, 1, 2]]
-    assert lists_of(Sequences.of(COLUMNS[kind], [2, 1])) == [[0, 1], [2]]
+@pytest.mark.parametrize("kind", SHORT)
+def test_one_element_lists_are_sequences_and_with_lengths_hmmlearns_column(kind):
+    assert lists_of(Sequences.of(SHORT[kind])) == [[0], [1], [2]]
+    assert lists_of(Sequences.of(SHORT[kind], [1, 1, 1])) == [[0], [1], [2]]
+    assert lists_of(Sequences.of(SHORT[kind], [2, 1])) == [[0, 1], [2]]
+
+
+@pytest.mark.parametrize("kind", [int, object])
+def test_an_array_of_one_column_is_one_sequence(kind):
+    column = np.array([[0], [1], [2]], kind)
+    assert lists_of(Sequences.of(column)) == [[0, 1, 2]]
+    assert lists_of(Sequences.of(column, [2, 1])) == [[0, 1], [2]]
+
+
+CELLS = [["a", "b"], ["b"], ["c", None]]
+LIST_COLUMNS = {
+    "pandas": pd.Series(CELLS),
+    "arrays in pandas": pd.Series([np.array(cell, object) for cell in CELLS]),
+    "arrow in pandas": pd.Series(CELLS, dtype=pd.ArrowDtype(pa.list_(pa.string()))),
+    "a frame": pd.DataFrame({"events": CELLS}),
+    "polars": pl.Series(CELLS),
+    "a lazy frame": pl.LazyFrame({"events": CELLS}),
+    "pyarrow": pa.array(CELLS),
+    "large": pa.array(CELLS, pa.large_list(pa.large_string())),
+    "chunks": pa.chunked_array([CELLS[:1], CELLS[1:]]),
+    "categories": pa.array(CELLS, pa.list_(pa.dictionary(pa.int8(), pa.string()))),
+}
+
+
+@pytest.mark.parametrize("kind", LIST_COLUMNS)
+def test_cells_that_are_lists_are_sequences(kind):
+    data = Sequences.of(LIST_COLUMNS[kind])
+    assert data.labels() == CELLS
+    assert data.vocabulary == ("a", "b", "c")
+    assert Sequences.of(LIST_COLUMNS[kind], [2, 1, 2]).labels() == CELLS
+
+
+def test_lists_of_one_length_and_numbers_in_cells_are_sequences():
+    assert lists_of(Sequences.of(pl.Series([[1, 2], [0, 1]], dtype=pl.Array(pl.Int8, 2)))) == [
+        [1, 2],
+        [0, 1],
+    ]
+    assert lists_of(Sequences.of(pd.Series([[1, 2, 0], [0]]))) == [[1, 2, 0], [0]]
+    mixed = Sequences.of(pd.Series([["a", 1], [1]]), vocabulary=["a", 1])
+    assert mixed.labels() == [["a", 1], [1]]
+
+
+@pytest.mark.parametrize(
+    ("X", "lengths", "message"),
+    [
+        (pd.Series([[0, 1], []]), None, "sequence 1 is empty: every sequence needs a symbol"),
+        (pa.array([[0, 1], None]), None, "sequence 1 is empty"),
+        (pl.Series([[0, 1], [1]]), [1, 2], "which have other lengths: leave out lengths"),
+        (pa.array([[[0], [1]]]), None, "a cell of X is a list of sequences itself"),
+        (pd.Series([["a", 1.5], ["b"]]), None, "symbol 1.5 at position 1 is a number among"),
+        (pd.Series([["a"], "b"]), None, "X mixes sequences and symbols: item 1"),
+        (pa.array([[None, None], [None]]), None, None),
+    ],
+)
+def test_what_is_wrong_with_cells_is_said(X, lengths, message):
+    if message is None:  # missing observations alone
+        assert Sequences.of(X, lengths).labels() == [[None, None], [None]]
+        return
+    with pytest.raises(ValueError, match=message):
+        Sequences.of(X, lengths)
 
 
 def test_lists_of_which_one_is_longer_are_sequences():
@@ -258,9 +321,7 @@ def test_round_trip(sequences):
     assert lists_of(Sequences.of(flat, data.lengths)) == sequences
 
 
-@given(
-    st.lists(st.lists(st.text("abé ", max_size=2), min_size=1), min_size=1).filter(are_no_column)
-)
+@given(st.lists(st.lists(st.text("abé ", max_size=2), min_size=1), min_size=1))
 def test_round_trip_of_labels(sequences):
     data = Sequences.of(sequences)
     assert data.labels() == sequences
@@ -345,7 +406,6 @@ def test_empty_cells_of_group_and_order(make):
     ("column", "message"),
     [
         (pa.array([datetime.date(2024, 1, 1)]), "whole numbers or strings, not date32"),
-        (pa.array([[1, 2]]), "whole numbers or strings, not list"),
         (pa.array([b"a"]), "whole numbers or strings, not binary"),
         (pd.Series([1, "a"], dtype=object), "'a'"),
         (pd.Series(["a", 1], dtype=object), "int"),
@@ -679,3 +739,23 @@ def test_numbers_of_a_vocabulary_may_be_any(X, vocabulary, expected):
 def test_numbers_outside_of_a_vocabulary(X, message):
     with pytest.raises(ValueError, match=message):
         Sequences.of(X, vocabulary=[-1])
+
+
+@pytest.mark.parametrize("X", [["the sun shines"], ["the sun", "the rain"], ["the sun", "rain"]])
+def test_strings_with_blanks_in_a_list_are_labels_with_a_warning(X):
+    with pytest.warns(TextWarning, match=r"read as labels of one sequence: \[text.split\(\)"):
+        assert lists_of(Sequences.of(X)) != []
+
+
+def test_labels_with_blanks_that_come_again_are_labels():
+    assert Sequences.of(["New York", "Rome", "New York"]).vocabulary == ("New York", "Rome")
+    assert Sequences.of([["New York", "Rome"], ["Paris"]]).n_symbols == 3
+
+
+def test_an_unseen_text_of_known_words_has_a_hint():
+    with pytest.raises(ValueError, match=r"unseen symbol 'a b'.*give its words as a list"):
+        Sequences.of([["a b"], ["b"]], vocabulary=["a", "b"])
+    with pytest.raises(ValueError, match=r"no pair at lag 1.*give its words as a list"):
+        count_pairs([["sun rain"], ["rain sun"]])
+    with pytest.raises(ValueError, match=r"no pair at lag 1.*array of the shape \(n, 1\)"):
+        count_pairs([[0], [1], [2]])

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from cohmm import read_documents
+from cohmm.data.read_documents import Trace, documents_at
 from cohmm.data.read_sequences import Layout, read_files
 from cohmm.data.readers import source
-from cohmm.data.readers.document_files import Trace, documents_at
 
 MARK = "\ufeff"
 

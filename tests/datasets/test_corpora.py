@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cohmm.data.text import read_documents
+from cohmm.data.read_documents import read_documents
 from cohmm.datasets import corpora
 from cohmm.datasets import data_files as files
 from cohmm.datasets import public_sequences as sequences

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.data.text import read_documents
+from cohmm.data.read_documents import read_documents
 from cohmm.datasets.demo_topics import (
     COMMON,
     COMMON_SHARE,

@@ -17,7 +17,7 @@ import pytest
 from cohmm import HTMM, PairwiseHMM, Sequences, count_pairs, count_triples
 from cohmm.data.partitioned import as_data
 from cohmm.data.parts import EngineError
-from cohmm.data.text import read_documents
+from cohmm.data.read_documents import read_documents
 from cohmm.distributed import Partitions
 from cohmm.learn.pairwise import pairwise
 from tests.distributed.data_at_hand import (

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from cohmm import HTMM, PairwiseHMM, Sequences, count_pairs, count_triples
+from cohmm.data.memory import ScratchArray
 from cohmm.data.partitioned import Partitioned, as_data
 from cohmm.data.parts import Failed, add, add_all, report_progress
 from cohmm.data.read_sequences import joined_on_disk
-from cohmm.data.scratch import ScratchArray
 from cohmm.data.sequences import row_sequences
 from cohmm.distributed import Partitions
 from tests.distributed.data_at_hand import (

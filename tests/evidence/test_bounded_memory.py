@@ -16,12 +16,11 @@ from scipy import sparse
 
 from cohmm import Cooccurrence, count_pairs, read_sequences
 from cohmm.data import memory
-from cohmm.data.memory import LIBRARIES, Budget, MemoryCapError, as_bytes
+from cohmm.data.memory import LIBRARIES, Budget, MemoryCapError, ScratchArray, as_bytes
 from cohmm.data.readers.source import find_sources
-from cohmm.data.scratch import ScratchArray
-from cohmm.evidence import external_sum, packed_rows
+from cohmm.evidence import external_sum
 from cohmm.evidence.count_files import Options, count_files, count_sources
-from cohmm.evidence.packed_rows import PackedRows, added_rows
+from cohmm.evidence.external_sum import PackedRows, added_rows
 
 
 def zipf(n, n_symbols=3000, seed=0):
@@ -91,7 +90,7 @@ def tight(monkeypatch):
     monkeypatch.setattr("cohmm.evidence.count_files.Budget", Tight)
     monkeypatch.setattr(external_sum, "MOST_RUNS", 4)
     monkeypatch.setattr(external_sum, "FAN", 3)
-    monkeypatch.setattr(packed_rows, "CHUNK", 50)
+    monkeypatch.setattr(external_sum, "CHUNK", 50)
     for module in ("cooccurrence", "counting"):
         monkeypatch.setattr(f"cohmm.evidence.{module}.LARGEST_DENSE", 10)
     return Tight
@@ -255,7 +254,7 @@ import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
 import numpy as np
-from cohmm.data.scratch import ScratchArray
+from cohmm.data.memory import ScratchArray
 ScratchArray(np.int64, 0, {str(tmp_path)!r}).append(np.zeros(1000))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

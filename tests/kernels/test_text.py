@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm.data.readers.columns import words_of
+from cohmm.data.readers.codes import words_of
 from cohmm.kernels.text import BEGIN, CLOSED, PLAIN, QUOTED, follow_quotes, split_text
 
 ROWS = st.lists(st.text(alphabet="ab é\t\r\v\f\u00a0\u3000", max_size=8), max_size=8)

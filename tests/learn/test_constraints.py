@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from cohmm import HMM, PairwiseHMM, Sequences, count_pairs
 from cohmm.learn import pairwise
-from cohmm.learn.constraints import Known, PseudoCounts
+from cohmm.learn.constraints import Constraints, PseudoCounts
 from cohmm.learn.maximize import added, m_step
 from cohmm.model.hmm import ImpossibleObservation
 from cohmm.model.inference import Counts
@@ -92,12 +92,12 @@ def is_where_em_ends(fit: HMM, start: HMM, sequences: list[Any], **options: Any)
         assert letter in learned or table.tolist() == old.tolist()
 
 
-def learn(known: Known, data: Any = SMALL, **options: Any) -> Any:
-    return pairwise(data, 3, known=known, **{**SETTINGS, **options})
+def learn(known: Constraints, data: Any = SMALL, **options: Any) -> Any:
+    return pairwise(data, 3, constraints=known, **{**SETTINGS, **options})
 
 
-def of(model: HMM, **more: Any) -> Known:
-    return Known(model.startprob, model.transmat, model.emissionprob, **more)
+def of(model: HMM, **more: Any) -> Constraints:
+    return Constraints(model.startprob, model.transmat, model.emissionprob, **more)
 
 
 def test_left_right_ends_where_em_does() -> None:
@@ -108,7 +108,7 @@ def test_left_right_ends_where_em_does() -> None:
 def test_a_topology_is_enough_to_start_from() -> None:
     sequences, _ = drawn(LEFT_RIGHT, 400, 12)
     data = Sequences.of(sequences)
-    known = Known([1, 0, 0], [[0.5, 0.5, 0], [0, 0.5, 0.5], [0, 0, 1]])  # type: ignore[arg-type]
+    known = Constraints([1, 0, 0], [[0.5, 0.5, 0], [0, 0.5, 0.5], [0, 0, 1]])  # type: ignore[arg-type]
     for smoothing in (0.0, 0.1):  # what is smoothed keeps its zeros
         model = learn(known, data, smoothing=smoothing, tol=1e-3).model
         assert (model.transmat[LEFT_RIGHT.transmat == 0] == 0).all()
@@ -140,13 +140,15 @@ def test_a_prior_ends_where_em_does() -> None:
 def test_a_prior_below_one_takes_away() -> None:
     pseudo = PseudoCounts(-0.9, -0.9, -0.5)
     start = HMM([0.4, 0.3, 0.3], np.full((3, 3), 1 / 3), LEFT_RIGHT.emissionprob)
-    sparse = learn(Known(start.startprob, start.transmat, start.emissionprob, prior=pseudo)).model
+    sparse = learn(
+        Constraints(start.startprob, start.transmat, start.emissionprob, prior=pseudo)
+    ).model
     assert (sparse.transmat == 0).sum() > 0
     laws.rows_are_distributions(sparse.transmat)
 
 
 def test_all_labels_are_counting() -> None:
-    fit = learn(Known(states=STATES))
+    fit = learn(Constraints(states=STATES))
     counts = np.zeros((3, 3))
     emitted = np.zeros((3, 4))
     for y, states in zip(SEQUENCES, STATES, strict=True):
@@ -165,7 +167,7 @@ def test_a_tenth_of_the_labels_names_the_states() -> None:
     sequences, states = drawn(LEFT_RIGHT, 100, 12)
     data, every = Sequences.of(sequences), np.concatenate(states)
     some = np.where(np.random.default_rng(0).random(len(every)) < 0.1, every, -1)
-    model = learn(Known(states=some), data, smoothing=None, tol=1e-3).model
+    model = learn(Constraints(states=some), data, smoothing=None, tol=1e-3).model
     assert np.mean(model.decode(data)[1] == every) > 0.85
     assert np.abs(model.transmat - LEFT_RIGHT.transmat).max() < 0.1
 
@@ -174,7 +176,7 @@ def test_states_without_a_label_are_learned_beside_those_that_have_some() -> Non
     sequences, states = drawn(LEFT_RIGHT, 200, 12)
     data, every = Sequences.of(sequences), np.concatenate(states)
     only_last = np.where(every == 2, every, -1)  # nothing is said of states 0 and 1
-    model = learn(Known(states=only_last), data, smoothing=None, tol=1e-3).model
+    model = learn(Constraints(states=only_last), data, smoothing=None, tol=1e-3).model
     assert np.abs(model.emissionprob[2] - LEFT_RIGHT.emissionprob[2]).max() < 0.12
     others = {model.emissionprob[k].argmax() for k in (0, 1)}
     assert others == {0, 2}  # what LEFT_RIGHT's first two states emit most
@@ -187,12 +189,14 @@ def test_emissions_held_from_pairs_alone() -> None:
         LEFT_RIGHT.emissionprob,
     )
     counts = count_pairs(truth.sample(200_000, random_state=0)[0])
-    known = Known(emissionprob=truth.emissionprob, learned="st")
+    known = Constraints(emissionprob=truth.emissionprob, learned="st")
     fit = learn(known, counts, max_iter=5000, tol=1e-3)
     assert np.abs(fit.model.transmat - truth.transmat).max() < 0.05
     assert fit.model.emissionprob.tolist() == truth.emissionprob.tolist()
     assert fit.history[-1].objective < 1e-3
-    held = learn(Known(transmat=truth.transmat, learned="se"), counts, max_iter=5000, tol=1e-3)
+    held = learn(
+        Constraints(transmat=truth.transmat, learned="se"), counts, max_iter=5000, tol=1e-3
+    )
     assert held.model.transmat.tolist() == truth.transmat.tolist()
     assert np.abs(held.model.emissionprob - truth.emissionprob).max() < 0.15
 
@@ -215,7 +219,7 @@ def test_emissions_held_from_pairs_alone() -> None:
 )
 def test_what_cannot_be_known(known: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        learn(Known(**known))
+        learn(Constraints(**known))
 
 
 def test_contradictions_are_named() -> None:
@@ -226,11 +230,11 @@ def test_contradictions_are_named() -> None:
         with pytest.raises(
             ImpossibleObservation, match="sequence 2, position 2 in the state given"
         ):
-            learn(Known(transmat=table, states=label))  # type: ignore[arg-type]
+            learn(Constraints(transmat=table, states=label))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="the data, not its counts"):
-        learn(Known(states=STATES), count_pairs(SMALL))
+        learn(Constraints(states=STATES), count_pairs(SMALL))
     with pytest.raises(ValueError, match="zero"):
-        learn(Known(states=STATES[:1] + STATES[1:]), weights=np.zeros(8))
+        learn(Constraints(states=STATES[:1] + STATES[1:]), weights=np.zeros(8))
 
 
 def by_hand(**options: Any) -> PairwiseHMM:
@@ -248,8 +252,10 @@ def data() -> list[np.ndarray]:
 @pytest.mark.parametrize("implementation", ["scaling", "log"])
 def test_what_answers_needs_no_fit(implementation: str) -> None:
     model = by_hand(implementation=implementation)
-    X = [[0], [1], [2]]
+    X = np.array([[0], [1], [2]])
     assert model.n_features is None  # nothing was used yet
+    with pytest.warns(UserWarning, match="is read as hmmlearn's column, one sequence"):
+        assert model.decode(X.tolist())[0] == model.decode(X)[0]
     log_prob, states = model.decode(X)
     assert round(np.exp(log_prob), 5) == 0.01344
     assert states.tolist() == [1, 0, 0]
@@ -260,7 +266,7 @@ def test_what_answers_needs_no_fit(implementation: str) -> None:
     laws.close(model.filter(X), WEATHER.filter([0, 1, 2]), 1e-12)
     laws.close(model.forecast(X), WEATHER.forecast([0, 1, 2]), 1e-12)
     assert model.sample(5, random_state=0)[0].shape == (5, 1)
-    assert model.aic(X) < model.aic(X * 2)
+    assert model.aic(X) < model.aic(np.tile(X, (2, 1)))
 
 
 def test_logarithms_all_the_way_give_the_same(data: list[np.ndarray]) -> None:

@@ -11,7 +11,8 @@ from cohmm import HMM, PairwiseHMM, Sequences, count_pairs, count_triples
 from cohmm.datasets.synthetic import random_hmm
 from cohmm.learn import min_volume, pairwise, window_ml
 from cohmm.learn import refinement as module
-from cohmm.learn.refinement import overcomplete_start, refine_triples
+from cohmm.learn.refinement import refine_triples
+from cohmm.learn.sequences.multistart import overcomplete_start
 from cohmm.learn.sparsity import opened
 
 TRUTH = random_hmm(12, 3, stay=0.4, random_state=3)

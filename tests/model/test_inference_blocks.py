@@ -20,7 +20,6 @@ from cohmm.model import decoding, inference
 from tests import laws, oracles
 from tests.laws import close
 from tests.strategies import (
-    are_no_column,
     distributions,
     models,
     random_model,
@@ -164,7 +163,7 @@ def test_stretches_do_not_matter(n_states):
 def test_the_best_states_are_those_of_the_posteriors(model, data):
     sequences = data.draw(sequences_of(model.n_symbols, longest=14))
     y = with_gaps([s for s in sequences if oracles.log_likelihood(model, s) > -np.inf])
-    if not y or not are_no_column(y):
+    if not y:
         return
     with blocks_of(3):
         np.testing.assert_array_equal(
@@ -191,7 +190,7 @@ def test_best_states_take_no_memory_for_posteriors():
 def test_a_sequence_in_many_blocks_has_one_weight(in_logs, model, data):
     sequences = data.draw(sequences_of(model.n_symbols, longest=14))
     possible = [s for s in sequences if oracles.log_likelihood(model, s) > -np.inf]
-    if not possible or not are_no_column(possible):
+    if not possible:
         return
     some = st.sampled_from([0.0, 0.5, 1.0, 3.0])
     weights = np.array([data.draw(some) for _ in possible])

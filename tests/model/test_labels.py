@@ -106,11 +106,7 @@ def test_an_estimator_with_odd_labels():
 
 def test_a_column_is_one_sequence_to_a_model():
     model = random_model(2, 3)
-    y = [[0], [1], [2]]
-    assert (
-        model.log_likelihood(y)
-        == model.log_likelihood(np.array(y))
-        == model.log_likelihood([0, 1, 2])
-    )
+    y = np.array([[0], [1], [2]])
+    assert model.log_likelihood(y) == model.log_likelihood([0, 1, 2])
     assert model.log_likelihoods(y, [1, 1, 1]).shape == (3,)
     assert model.log_likelihoods(Sequences.of([0, 1, 2], [1, 1, 1])).shape == (3,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cohmm.diagnose.format import Finding
+from cohmm.report.plain_words import Light
 from cohmm.report.prepare import cap_sentence
 from cohmm.report.schema import Item, Material, Reading, Trace, Trust
 from cohmm.topics.over_time import TopicsOver
@@ -118,7 +119,8 @@ def a_trust(seed: int = 0) -> Trust:
         Finding("scatter", "not refuted <i>so far</i>"),
         Finding("not answered", "whether " + "a_very_long_name" * 20 + " is there"),
     )
-    return Trust(lines, ("try <b>5</b> states", "find more data"), *ends)
+    lights = (Light("good", "There is <i>enough</i>."), Light("poor", "All may be off."))
+    return Trust(lines, ("try <b>5</b> states", "find more data"), *ends, lights=lights)
 
 
 def reading(d, rng, components, transitions, prevalence, vocabulary, length, text) -> Reading:

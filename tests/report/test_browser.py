@@ -20,7 +20,7 @@ from tests.report.samples import TRICKY, WORDS, a_trust, an_over, material
 DESKTOP, PHONE = (1280, 900), (360, 740)
 FORMULA = tuple("=+-@\t\r")  # what a spreadsheet takes for the begin of one
 QUOTED = 'the "sea" & it\'s <b>tides</b>'
-SECTIONS = ["summary", "topics", "transitions", "documents", "order"]
+SECTIONS = ["overview", "topics", "transitions", "summary", "documents", "order"]
 
 
 class Opened:
@@ -159,7 +159,7 @@ def opened(contexts, files):
 @pytest.mark.parametrize("name", CASES)
 def test_every_kind_of_report_opens_and_fits_a_phone(opened, name):
     one = opened(name, size=PHONE)
-    shown = SECTIONS if name != "alone" else SECTIONS[:3]
+    shown = SECTIONS if name != "alone" else SECTIONS[:4]
     for section in SECTIONS:
         assert one.page.locator(f"section#{section}").is_visible() == (section in shown)
     assert wide(one.page) <= 0
@@ -176,6 +176,28 @@ def test_the_summary_is_there_without_a_script(browser, files):
     assert "cohmm report 'a b' \"c\" <d>" in page.locator("#summary").inner_text()
     assert page.locator("h1").inner_text() == "A <b>small</b> model"
     context.close()
+
+
+def test_the_first_screen_says_what_there_is_and_leads_on(opened):
+    """The topics by their shares, each with three words or its label; all is links."""
+    one = opened("labelled")
+    data = one.data()
+    items = one.page.locator(".glance li")
+    shares = [topic["prevalence"] for topic in data["topics"]]
+    assert [item["share"] for item in data["glance"]] == sorted(shares, reverse=True)
+    assert items.count() == len(data["topics"])
+    box = one.page.locator("#overview").bounding_box()
+    assert box["y"] + box["height"] <= DESKTOP[1]
+    for place, item in enumerate(data["glance"]):
+        k = item["topic"]
+        assert f"{100 * item['share']:.1f} %" in items.nth(place).inner_text()
+        words = one.page.evaluate("k => ownLabel(k)", k)
+        assert item["name"] == {1: "sea", 2: "sky"}.get(k, words)
+    bars = one.page.locator(".glance .fill").evaluate_all("all => all.map(x => x.clientWidth)")
+    assert bars == sorted(bars, reverse=True)
+    assert bars[-1] / bars[0] == pytest.approx(min(shares) / max(shares), abs=0.03)
+    items.nth(1).locator("a").click()
+    assert one.page.evaluate("state.topic") == data["glance"][1]["topic"]
 
 
 @pytest.mark.parametrize("name", ["tricky", "tricky words"])
@@ -414,7 +436,7 @@ def test_saved_labels_come_back_in_the_next_report(opened, tmp_path):
     (tmp_path / "labels.json").write_text(one.saved("#save-labels")[1], "utf-8")
     given = material()
     named = checked_labels(tmp_path / "labels.json", 4, model_key(given.components))
-    assert prepare_report(replace(given, labels=named)).labels == {"1": QUOTED, "3": "🚀"}
+    assert prepare_report(replace(given, labels=named))["labels"] == {"1": QUOTED, "3": "🚀"}
 
 
 def test_labels_that_a_report_came_with(opened):
@@ -612,8 +634,9 @@ def test_the_diagnosis_is_read_and_saved_by_keyboard_on_a_phone(opened):
     one.page.keyboard.press("Enter")
     expect(one.page.locator("#trust-head")).to_be_in_viewport()
     assert one.text("#trust-head") == "Can this fit be trusted?"
-    assert one.page.locator("#trust dt").all_inner_texts() == ["Fit of", "Scatter", "Not answered"]
-    assert one.page.locator("#trust dd").nth(1).inner_text() == "not refuted <i>so far</i>"
+    said = ["Good. There is <i>enough</i>.", "Weak. All may be off."]
+    assert one.page.locator("#trust .lights li").all_inner_texts() == said
+    assert one.page.locator("#overview .lights li").all_inner_texts() == said
     assert one.page.locator("#trust ol li").all_inner_texts() == [
         "Try <b>5</b> states",
         "Find more data",
@@ -625,6 +648,10 @@ def test_the_diagnosis_is_read_and_saved_by_keyboard_on_a_phone(opened):
     rows = list(csv.reader(io.StringIO(waiting.value.path().read_text("utf-8"))))
     assert rows[1] == ["Fit of", "4 topics, 20 symbols"]
     assert rows[-1] == ["Next, 2", "Find more data"]
+    assert not one.page.locator("#trust dl").is_visible()
+    one.page.locator("#trust summary").press("Enter")
+    assert one.page.locator("#trust dt").all_inner_texts() == ["Fit of", "Scatter", "Not answered"]
+    assert one.page.locator("#trust dd").nth(1).inner_text() == "not refuted <i>so far</i>"
     assert wide(one.page) <= 0
 
 

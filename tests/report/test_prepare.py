@@ -22,32 +22,32 @@ from tests.report.samples import TRICKY, WORDS, material
 
 def test_topics_have_their_own_numbers():
     given = material()
-    for k, topic in enumerate(prepare_report(given).topics):
-        assert topic.prevalence == pytest.approx(given.prevalence[k], rel=1e-3)
-        assert topic.run == pytest.approx(1 / (1 - given.transitions[k, k]), rel=1e-3)
-        assert topic.coherence == pytest.approx(given.coherence[k], rel=1e-3)
+    for k, topic in enumerate(prepare_report(given)["topics"]):
+        assert topic["prevalence"] == pytest.approx(given.prevalence[k], rel=1e-3)
+        assert topic["run"] == pytest.approx(1 / (1 - given.transitions[k, k]), rel=1e-3)
+        assert topic["coherence"] == pytest.approx(given.coherence[k], rel=1e-3)
 
 
 def test_a_topic_that_never_ends_has_no_run_length():
     given = replace(material(k=1), transitions=np.ones((1, 1)))
-    (topic,) = prepare_report(given).topics
-    assert topic.run is None
-    assert prepare_report(given).order == [0]
+    (topic,) = prepare_report(given)["topics"]
+    assert topic["run"] is None
+    assert prepare_report(given)["order"] == [0]
 
 
 def test_words_are_places_in_the_vocabulary_of_the_page():
     given = material(vocabulary=(*WORDS, "never", "used"))
     report = prepare_report(given)
     overall = given.prevalence @ given.components
-    assert len(set(report.vocabulary)) == len(report.vocabulary)
-    for word, p in zip(report.vocabulary, report.overall, strict=True):
+    assert len(set(report["vocabulary"])) == len(report["vocabulary"])
+    for word, p in zip(report["vocabulary"], report["overall"], strict=True):
         assert p == pytest.approx(overall[given.vocabulary.index(word)], rel=1e-3)
-    for k, topic in enumerate(report.topics):
-        for word, p in zip(topic.words, topic.probabilities, strict=True):
-            code = given.vocabulary.index(report.vocabulary[word])
+    for k, topic in enumerate(report["topics"]):
+        for word, p in zip(topic["words"], topic["probabilities"], strict=True):
+            code = given.vocabulary.index(report["vocabulary"][word])
             assert p == pytest.approx(given.components[k, code], rel=1e-3)
-    for text, reading in zip(report.texts, given.readings, strict=True):
-        assert [report.vocabulary[w] for w in text.words] == [
+    for text, reading in zip(report["texts"], given.readings, strict=True):
+        assert [report["vocabulary"][w] for w in text["words"]] == [
             given.vocabulary[code] for code in reading.symbols
         ]
 
@@ -57,15 +57,15 @@ def test_a_missing_observation_is_no_word():
     symbols = given.readings[0].symbols.copy()
     symbols[3] = -1
     given = replace(given, readings=(replace(given.readings[0], symbols=symbols),))
-    assert prepare_report(given).texts[0].words[3] == -1
+    assert prepare_report(given)["texts"][0]["words"][3] == -1
 
 
 def test_texts_are_cut_into_words_by_utf_16_lengths():
     given = material(vocabulary=TRICKY, n_texts=3)
     report = prepare_report(given)
-    for text, reading in zip(report.texts, given.readings, strict=True):
-        units, at, words = text.text.encode("utf-16-le"), 0, []
-        for gap, length in zip(text.spans[::2], text.spans[1::2], strict=True):
+    for text, reading in zip(report["texts"], given.readings, strict=True):
+        units, at, words = text["text"].encode("utf-16-le"), 0, []
+        for gap, length in zip(text["spans"][::2], text["spans"][1::2], strict=True):
             begin = at + gap
             at = begin + length
             words.append(units[2 * begin : 2 * at].decode("utf-16-le"))
@@ -74,46 +74,53 @@ def test_texts_are_cut_into_words_by_utf_16_lengths():
 
 def test_a_long_text_is_cut_behind_its_last_word():
     given = material(n_texts=1, length=MAX_WORDS + 50, vocabulary=tuple("abcd"))
-    (text,) = prepare_report(given).texts
-    assert text.length == MAX_WORDS + 50
-    for part in (text.words, text.path, text.path_p, text.best, text.best_p, text.bag):
+    (text,) = prepare_report(given)["texts"]
+    assert text["length"] == MAX_WORDS + 50
+    for part in (
+        text["words"],
+        text["path"],
+        text["path_p"],
+        text["best"],
+        text["best_p"],
+        text["bag"],
+    ):
         assert len(part) == MAX_WORDS
-    assert sum(text.spans) == len(text.text)
+    assert sum(text["spans"]) == len(text["text"])
 
 
 def test_a_text_of_many_bytes_is_cut_between_words():
     given = material(n_texts=1, length=60, vocabulary=("é" * 150, "b"), k=2)
-    (text,) = prepare_report(given).texts
-    assert 0 < len(text.words) == len(text.path) == len(text.spans) // 2 < 60
-    assert len(text.text.encode()) <= MAX_BYTES < len(given.readings[0].text.encode())
-    assert text.text.endswith(("é", "b"))
+    (text,) = prepare_report(given)["texts"]
+    assert 0 < len(text["words"]) == len(text["path"]) == len(text["spans"]) // 2 < 60
+    assert len(text["text"].encode()) <= MAX_BYTES < len(given.readings[0].text.encode())
+    assert text["text"].endswith(("é", "b"))
     tail = replace(given.readings[0], text="b" + "x" * MAX_BYTES, spans=((0, 1),), length=1)
     tail = replace(tail, symbols=np.array([1]), path=tail.path[:1], bag=tail.bag[:1])
-    assert prepare_report(replace(given, readings=(tail,))).texts[0].text == "b"
+    assert prepare_report(replace(given, readings=(tail,)))["texts"][0]["text"] == "b"
 
 
 def test_very_long_words_are_cut_and_the_file_stays_small():
     words = ("x" * 10**6, "y" * 10**6)
     report = prepare_report(material(vocabulary=words, k=2, n_texts=400, length=1))
-    assert sorted(len(word) for word in report.vocabulary) == [MAX_WORD_LENGTH + 1] * 2
-    assert sum(len(text.text) for text in report.texts) < 10_000
+    assert sorted(len(word) for word in report["vocabulary"]) == [MAX_WORD_LENGTH + 1] * 2
+    assert sum(len(text["text"]) for text in report["texts"]) < 10_000
 
 
 def test_shares_come_in_order_and_small_ones_are_left_out():
     given = material(n_texts=1)
     shares = np.array([0.1, 0.6, 0.001, 0.299])
     given = replace(given, readings=(replace(given.readings[0], shares=shares),))
-    assert prepare_report(given).texts[0].shares == [[1, 0.6], [3, 0.299], [0, 0.1]]
+    assert prepare_report(given)["texts"][0]["shares"] == [[1, 0.6], [3, 0.299], [0, 0.1]]
 
 
 def test_posteriors_are_whole_percents():
-    text = prepare_report(material(n_texts=1)).texts[0]
-    assert all(0 <= p <= 100 and isinstance(p, int) for p in text.path_p + text.best_p)
+    text = prepare_report(material(n_texts=1))["texts"][0]
+    assert all(0 <= p <= 100 and isinstance(p, int) for p in text["path_p"] + text["best_p"])
 
 
 def test_models_have_keys_of_their_own():
-    assert prepare_report(material()).key == prepare_report(material(n_texts=2)).key
-    assert prepare_report(material()).key != prepare_report(material(seed=1)).key
+    assert prepare_report(material())["key"] == prepare_report(material(n_texts=2))["key"]
+    assert prepare_report(material())["key"] != prepare_report(material(seed=1))["key"]
 
 
 @given(st.integers(0, 2**31), st.integers(1, 6), st.integers(1, 60))

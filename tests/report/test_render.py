@@ -40,8 +40,8 @@ def test_data_survives_whatever_its_words_are():
     page = Page(render_page(report))
     assert [script[0].get("type") for script in page.scripts] == ["application/json", None]
     found = json.loads(page.scripts[0][1])
-    assert found["vocabulary"] == report.vocabulary
-    assert [text["text"] for text in found["texts"]] == [text.text for text in report.texts]
+    assert found["vocabulary"] == report["vocabulary"]
+    assert [text["text"] for text in found["texts"]] == [text["text"] for text in report["texts"]]
     assert not [tag for tag, _ in page.elements if tag in ("img", "b")]
 
 

@@ -90,7 +90,7 @@ def test_data_that_says_nothing_does_no_harm(data):
     encoded = Sequences.of(data, n_symbols=3)
     trust = hmm_material(hmm, encoded).trust
     assert "2 states, 3 symbols" in about(trust)["fit of"]
-    assert prepare_report(hmm_material(hmm, encoded)).trust.advice
+    assert prepare_report(hmm_material(hmm, encoded))["trust"]["advice"]
 
 
 def test_a_model_too_large_for_errors_says_so(symbols, monkeypatch):
@@ -122,22 +122,51 @@ def test_topics_have_intervals_of_their_words(tmp_path):
     assert "not answered" in about(alone)
 
 
+def test_plain_words_about_a_fit_that_is_good_and_one_that_is_not(model, symbols):
+    good = hmm_material(model, symbols).trust.lights
+    assert [light.level for light in good] == ["good"] * 5
+    assert good[0].text == "There is enough data to tell all 3 states from chance."
+    little = symbols[:300]
+    many = HMM(np.full(6, 1 / 6), np.full((6, 6), 1 / 6), np.full((6, 8), 1 / 8))
+    poor = hmm_material(many, little).trust
+    assert poor.lights[0].level in ("fair", "poor")
+    assert "of the 6 states stand out from chance" in poor.lights[0].text
+    assert poor.lights[-1].level != "good"
+
+
+def test_plain_words_say_what_is_not_known(model):
+    lights = hmm_material(model.model_, None).trust.lights
+    assert lights[0].level == lights[-1].level == "unknown"
+    assert "cannot be checked without the data" in lights[0].text
+
+
+def test_states_that_are_alike_are_named(symbols):
+    twins = HMM(
+        [0.4, 0.3, 0.3],
+        [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]],
+        [[0.5, 0.5, 0], [0, 0.5, 0.5], [0, 0.5001, 0.4999]],
+    )
+    lights = hmm_material(twins, twins.sample(500, random_state=0)[0]).trust.lights
+    assert ("fair", "States 1 and 2 are much alike.") in lights
+
+
 def test_intervals_are_those_of_the_words_on_the_page():
     given = replace(material(), trust=a_trust())
     report = prepare_report(given)
-    for k, topic in enumerate(report.topics):
-        codes = [given.vocabulary.index(report.vocabulary[w]) for w in topic.words]
-        for end, values in zip(given.trust.components, (topic.low, topic.high), strict=True):
+    for k, topic in enumerate(report["topics"]):
+        codes = [given.vocabulary.index(report["vocabulary"][w]) for w in topic["words"]]
+        for end, values in zip(given.trust.components, (topic["low"], topic["high"]), strict=True):
             np.testing.assert_allclose(values, end[k, codes], rtol=1e-3)
-    np.testing.assert_allclose(report.transitions_high, given.trust.transitions[1], rtol=1e-3)
-    assert report.trust.lines[0].name == "Fit of"
-    assert report.trust.advice == ["Try <b>5</b> states", "Find more data"]
-    assert report.has_intervals
+    np.testing.assert_allclose(report["transitions_high"], given.trust.transitions[1], rtol=1e-3)
+    assert report["trust"]["lines"][0].name == "Fit of"
+    assert report["trust"]["advice"] == ["Try <b>5</b> states", "Find more data"]
     bare = prepare_report(material())
-    assert (bare.trust, bare.transitions_low, bare.topics[0].low) == (None, [], [])
+    assert (bare["trust"], bare["transitions_low"], bare["topics"][0]["low"]) == (None, [], [])
 
 
 def test_a_page_has_the_section_where_there_is_something_to_say():
     page = render_page(prepare_report(replace(material(), trust=a_trust())))
+    assert page.startswith("<!doctype html>")
     assert "<li>Try &lt;b&gt;5&lt;/b&gt; states</li>" in page
+    assert "How sure the numbers are stands where they are" in page
     assert 'id="trust"' not in render_page(prepare_report(material()))

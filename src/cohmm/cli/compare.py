@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from cohmm.cli import options
 from cohmm.cli.app import print_result, say, table_of
-from cohmm.cli.files import check_output, documents_of, files_of, writing
+from cohmm.cli.files import check_output, documents_of, files_of
+from cohmm.cli.output import writing
 from cohmm.cli.progress import progress_bar, working
 
 if TYPE_CHECKING:

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cohmm.cli import files, options
+from cohmm.cli import options
 from cohmm.cli.app import json_line
+from cohmm.cli.files import batches_for, check_output, files_of
+from cohmm.cli.output import Rows, format_of, in_pieces, keys_of, writing, writing_tables
 from cohmm.cli.progress import reading, working
 
 if TYPE_CHECKING:
@@ -21,16 +23,18 @@ def decode(
     inputs: list[str],
     output: Path | None = None,
     algorithm: Literal["viterbi", "map"] = "viterbi",
+    each_symbol: bool | None = None,
     json: bool = False,
     *,
     layout: Any,
     unseen: Literal["error", "missing"] = "error",
     threads: int | None = None,
 ) -> None:
-    """Print the hidden states of every sequence, one line each.
+    """Print the hidden states of every sequence, one line each; of a group, its key comes first.
 
     With --json a line is an object: log_prob, of the states and the symbols together, and
-    states.  An output whose name ends in .parquet has these as columns.
+    states.  An output whose name ends in .csv, .jsonl or .parquet is a table: with --group it has
+    a row per symbol (key, position, symbol, state), otherwise one per sequence (log_prob, states).
 
     **Examples**
 
@@ -38,36 +42,56 @@ def decode(
 
         cohmm decode weather.cohmm days.parquet --column words --algorithm map --json
 
-        cohmm decode weather.cohmm years/ -o states.parquet
+        cohmm decode visits.cohmm clicks.csv --column page --group user --order time -o states.csv
     """
-    files.check_output(output, inputs=[model, *files.files_of(inputs)])
+    check_output(output, inputs=[model, *files_of(inputs)])
+    group, kind = layout["group"], "jsonl" if json else format_of(output)
+    if each_symbol is None:
+        each_symbol = group is not None and format_of(output) != "text"
     with working(threads), reading(inputs, "decoding") as watch:
-        from cohmm.model.answers import PATHS, paths_table
+        import pyarrow as pa
+
+        from cohmm.model.answers import PATHS, list_array
         from cohmm.model.hmm import HMM
 
         hmm = HMM.load(model)
         decoded = (
             (batch, *hmm.decode_each(batch, algorithm=algorithm))
-            for batch in files.batches_for(hmm, inputs, layout, unseen, watch)
+            for batch in batches_for(hmm, inputs, layout, unseen, watch)
         )
-        if output is not None and files.is_parquet(output):
-            tables = (paths_table(p, states, batch.lengths) for batch, p, states in decoded)
-            files.write_tables(tables, PATHS, output)
-            return
-        names = [str(k) for k in range(hmm.n_components)]
-        with files.writing(output) as write:
-            for batch, log_probs, states in decoded:
-                for text in _lines(batch, log_probs, states, names, json):
-                    write(text)
+        if each_symbol:
+            rows = Rows(hmm, group, {"state": pa.int32()}, each_symbol)
+            with writing_tables(output, rows.schema, kind) as write:
+                for batch, _, states in decoded:
+                    write(rows.table(batch, states))
+        elif kind in ("csv", "parquet"):
+            rows = Rows(hmm, group, dict(zip(PATHS.names, PATHS.types, strict=True)), each_symbol)
+            with writing_tables(output, rows.schema) as write:
+                for batch, log_probs, states in decoded:
+                    write(rows.table(batch, log_probs, list_array(states, batch.lengths)))
+        else:
+            names = [str(k) for k in range(hmm.n_components)]
+            with writing(output) as write:
+                for batch, log_probs, states in decoded:
+                    for text in _lines(batch, log_probs, states, names, group, kind == "jsonl"):
+                        write(text)
 
 
 def _lines(
-    batch: Sequences, log_probs: Floats, states: Ints, names: list[str], json: bool
+    batch: Sequences,
+    log_probs: Floats,
+    states: Ints,
+    names: list[str],
+    group: str | None,
+    json: bool,
 ) -> Iterator[str]:
-    for s, log_prob in enumerate(log_probs.tolist()):
+    """Of a long sequence a piece at a time."""
+    known = keys_of(batch)
+    keys = [None] * len(batch) if known is None else known.to_pylist()
+    for s, (key, log_prob) in enumerate(zip(keys, log_probs.tolist(), strict=True)):
         path = states[batch.offsets[s] : batch.offsets[s + 1]]
         if json:
-            head = f'{{"log_prob": {json_line(log_prob)}, "states": ['
-            yield from files.in_pieces(names, path, ", ", head, "]}\n")
+            head = json_line(({} if group is None else {group: key}) | {"log_prob": log_prob})
+            yield from in_pieces(names, path, ", ", f'{head[:-1]}, "states": [', "]}\n")
         else:
-            yield from files.in_pieces(names, path, " ", tail="\n")
+            yield from in_pieces(names, path, " ", "" if key is None else f"{key}\t", "\n")

@@ -13,9 +13,9 @@ import typer
 
 from cohmm.cli import options
 from cohmm.cli.app import fitting, json_line, screen
-from cohmm.cli.files import check_output, documents_of, writing
-from cohmm.cli.progress import learning, notices, working
-from cohmm.cli.report import command_line
+from cohmm.cli.files import check_output, documents_of
+from cohmm.cli.output import writing
+from cohmm.cli.progress import learning, working
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
@@ -115,7 +115,7 @@ def demo(
         yield
         seconds[step] = time.perf_counter() - began
 
-    with working(threads), notices():
+    with working(threads):
         from cohmm.datasets.demo_topics import demo_model
         from cohmm.estimators.htmm import HTMM
 
@@ -135,7 +135,6 @@ def demo(
                 corpus,
                 title="Twelve subjects, found again",
                 texts=paths.corpus.read_text("utf-8").splitlines(),
-                command=command_line(),
             )
     if not json:
         show(corpus, comparison, seconds, paths)

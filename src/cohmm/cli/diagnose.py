@@ -7,7 +7,7 @@ from typing import Any, Literal
 from cohmm.cli import options
 from cohmm.cli.app import print_result
 from cohmm.cli.files import is_ours, load_counts, sequences_of
-from cohmm.cli.progress import learning, notices, working
+from cohmm.cli.progress import learning, working
 
 
 @options.with_options
@@ -38,7 +38,7 @@ def diagnose(
     """
     paths, k = inputs or [], options.n_components_of(n_components)
     layout |= {"integers": integers}
-    with working(threads), notices():
+    with working(threads):
         if is_ours(subject):
             if k != "auto":
                 raise ValueError(

@@ -1,33 +1,30 @@
-"""Files that commands read, in this process or on workers, and files that they write."""
+"""Files that commands read, in this process or on workers."""
 
 from __future__ import annotations
 
 import logging
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cohmm.atomic_write import check_different, check_path, is_special, replacing
+from cohmm.atomic_write import check_different, check_path, is_special
 from cohmm.cli.progress import Watch, progress_bar, reading
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
-    from cohmm.data.readers.document_files import Trace
+    from cohmm.data.read_documents import Trace
     from cohmm.data.sequences import Sequences
     from cohmm.distributed import Partitions
     from cohmm.evidence.cooccurrence import Cooccurrence
-    from cohmm.kernels.types import Ints
     from cohmm.model.hmm import HMM
 
 MANY_STOP_WORDS = 0.15  # of all words: so many cover the topics
 TEXT_BLOCK = 2**20  # characters between two updates of the progress bar
-SYMBOLS_AT_A_TIME = 2**14  # that are made text
 SCHEDULER_TIMEOUT = "10s"
 MIN_BLOCK = 2**20  # bytes of text
 WORKER_BLOCK = 2**24  # every worker has one in memory, with its words
@@ -66,7 +63,7 @@ def files_of(inputs: Iterable[str], *, texts: bool = False) -> Iterator[str | Pa
         if not path or not Path(path).is_dir():
             yield path
         elif texts:
-            from cohmm.data.readers.document_files import text_files
+            from cohmm.data.read_documents import text_files
 
             yield from text_files(Path(path))
         else:
@@ -127,8 +124,7 @@ def documents_of(
     inputs: list[str], column: str | None = None, encoding: str = "utf-8", **words: Any
 ) -> Documents:
     """``read_documents`` of all inputs, with a notice about those that are empty."""
-    from cohmm.data.readers.document_files import Trace
-    from cohmm.data.text import TextWarning, read_documents
+    from cohmm.data.read_documents import TextWarning, Trace, read_documents
 
     if inputs.count("-") > 1:
         raise ValueError("standard input can be read only once: give - once")
@@ -153,7 +149,7 @@ def texts_of(
     inputs: list[str], column: str | None, encoding: str, trace: Trace | None = None
 ) -> Iterator[str]:
     """The texts of all inputs."""
-    from cohmm.data.readers.document_files import Trace, documents_at
+    from cohmm.data.read_documents import Trace, documents_at
 
     trace = trace or Trace()
     return chain.from_iterable(documents_at(path, encoding, column, trace) for path in inputs)
@@ -317,47 +313,3 @@ def text_partitions(
     if cap is not None:
         block = min(block, max(MIN_BLOCK, cap // BLOCKS_IN_MEMORY))
     return Partitions.of(inputs, column=column, client=client, block=block)
-
-
-# -- answers -----------------------------------------------------------------------------------
-
-
-@contextmanager
-def writing(path: Path | None) -> Iterator[Callable[[str], object]]:
-    """A function that writes text to standard output, or to a file that appears at the end."""
-    with nullcontext(sys.stdout.buffer) if path is None else replacing(path) as file:
-        yield lambda text: file.write(text.encode(errors="backslashreplace"))
-        file.flush()
-
-
-def in_pieces(
-    names: Sequence[str], codes: Ints, between: str, head: str = "", tail: str = ""
-) -> Iterator[str]:
-    """A name for every code; of a long sequence, some thousands at a time.
-
-    >>> import numpy as np
-    >>> "".join(in_pieces(["a", "b"], np.array([0, 1, 1]), ", ", "[", "]"))
-    '[a, b, b]'
-    """
-    size = SYMBOLS_AT_A_TIME
-    for begin in range(0, max(len(codes), 1), size):
-        text = between.join([names[code] for code in codes[begin : begin + size].tolist()])
-        end = tail if begin + size >= len(codes) else ""
-        yield f"{between if begin else head}{text}{end}"
-
-
-def is_parquet(path: Path | None) -> bool:
-    """Whether a file is to be Parquet, by its name."""
-    return path is not None and path.suffix.lower() in (".parquet", ".pq")
-
-
-def write_tables(tables: Iterable[Any], schema: Any, path: Path) -> int:
-    """Write tables to a Parquet file that appears at the end; the number of rows."""
-    from pyarrow.parquet import ParquetWriter
-
-    n = 0
-    with replacing(path) as file, ParquetWriter(file, schema) as writer:
-        for table in tables:
-            writer.write_table(table)
-            n += len(table)
-    return n

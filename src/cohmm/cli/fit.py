@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import files, options
 from cohmm.cli.app import fitting, plural, print_result, screen, table_of
-from cohmm.cli.progress import learning, notices, working
+from cohmm.cli.progress import learning, working
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from cohmm.learn.pairwise import PairwiseFit
     from cohmm.model.hmm import HMM
 
-MAX_STATES = 20  # in the table
-TOP_SYMBOLS = 6
 OTHER_COLUMNS = 34  # characters of a row that are not its symbols
-NEVER = 1e-9  # a probability to leave a state that is none
 
 
 @options.with_options
@@ -76,7 +71,7 @@ def fit(
         "random_state": random_state,
     }
     _check_refinement(learner, refine, refine_by, from_counts)
-    with working(threads), files.cluster(workers, scheduler) as client, notices():
+    with working(threads), files.cluster(workers, scheduler) as client:
         from cohmm.data.partitioned import as_data
         from cohmm.learn import pairwise  # what PairwiseHMM.fit calls, without scikit-learn
 
@@ -92,13 +87,11 @@ def fit(
             learned = pairwise(data, **learner, callback=callback)
         learned.model.save(output)
         seconds = time.perf_counter() - began
-    more = learned.model.n_components - MAX_STATES
     print_result(
         json,
         _summary(learned, seconds),
         _lines(learned, output, seconds),
-        _table(learned.model),
-        *([f"... and {more} more states"] if more > 0 else []),
+        *_tables(learned.model),
     )
 
 
@@ -188,25 +181,29 @@ def _ended(converged: bool) -> str:
     return "converged" if converged else "not converged: the passes ran out"
 
 
-def _table(model: HMM) -> Table:
-    """One row per state."""
-    share, width, rows = model.stationary(), screen().width - OTHER_COLUMNS, []
-    for k in range(min(model.n_components, MAX_STATES)):
-        leaves = 1 - model.transmat[k, k]
-        run = "for good" if leaves < NEVER else f"{1 / leaves:.1f}"
-        rows.append([str(k), f"{share[k]:.1%}", run, top_symbols(model, k, width)])
-    return table_of(["state", "share", "mean run", "most probable symbols"], rows, left=[3])
+def _tables(model: HMM) -> list[Any]:
+    """One row per state, and how many more there are."""
+    from cohmm._html import more_than
+    from cohmm.model.state_table import state_rows
+
+    width = screen().width - OTHER_COLUMNS
+    rows = [
+        [str(k), row.share, row.mean_run, line_of(row.symbols, width)]
+        for k, row in enumerate(state_rows(model))
+    ]
+    table = table_of(["state", "share", "mean run", "most probable symbols"], rows, left=[3])
+    more = more_than(len(rows), model.n_components, "states")
+    return [table, *[more] * bool(more)]
 
 
-def top_symbols(model: HMM, k: int, width: int) -> str:
-    """The most probable symbols of a state, with their probabilities: as many as there is room."""
-    import numpy as np
+def line_of(symbols: list[tuple[str, str]], width: int) -> str:
+    """Symbols and their probabilities: as many as there is room for, the first in any case.
+
+    >>> line_of([("sun", "0.80"), ("rain", "0.20")], 12)
+    'sun 0.80'
+    """
     from rich.cells import set_cell_size
 
-    probabilities, labels = model.emissionprob[k], model.vocabulary or range(model.n_symbols)
-    top = [n for n in np.argsort(-probabilities, kind="stable")[:TOP_SYMBOLS] if probabilities[n]]
-    names = [" ".join(str(labels[n]).split()) or repr(labels[n]) for n in top]
-    shown = [f"{name} {probabilities[n]:.2f}" for name, n in zip(names, top, strict=True)]
-    if text := fitting(shown, width, between="  "):
-        return text
-    return set_cell_size(names[0], max(width - 6, 1)) + f"… {probabilities[top[0]]:.2f}"
+    (name, probability), *_ = symbols
+    short = set_cell_size(name, max(width - 6, 1)) + f"… {probability}"
+    return fitting(map(" ".join, symbols), width, between="  ") or short

@@ -92,6 +92,12 @@ OPTIONS = {
     "top_words": option("Show so many words of a topic. Default: a line.", min=1),
     "words_by": option("Words that come first: what tells a topic from others, or the frequent."),
     "each": option("Print the log-likelihood of each sequence.", None, "--each"),
+    "each_symbol": option("Print the surprise of each symbol.", None, "--each-symbol"),
+    "decode each_symbol": option(
+        "One row per symbol, or per sequence. Default: per sequence, but of tables with --group.",
+        None,
+        "--each-symbol/--each-sequence",
+    ),
     "algorithm": option("The most probable path, or the most probable state at each place."),
     "length": option("Symbols of a sequence.", None, "--length", "-n", min=1),
     "sequences": option("How many sequences to draw.", min=1),

@@ -75,20 +75,15 @@ def learning() -> Iterator[Any]:
 
 @contextmanager
 def working(threads: int | None = None) -> Iterator[None]:
-    """Use so many threads; warnings about the data and the fit are notices."""
+    """Use so many threads; warnings about the data and the fit are a line each, at the end."""
+    from cohmm.data.vocabulary import TextWarning
     from cohmm.kernels.threads import threads as limited
-
-    with nullcontext() if threads is None else limited(threads):
-        yield
-
-
-@contextmanager
-def notices() -> Iterator[None]:
-    """Warnings about the data and the fit, one line each, once all went well."""
-    from cohmm.data.text import TextWarning
     from cohmm.learn.learner import EvidenceWarning
 
-    with warnings.catch_warnings(record=True) as caught:
+    with (
+        nullcontext() if threads is None else limited(threads),
+        warnings.catch_warnings(record=True) as caught,
+    ):
         for kind in (EvidenceWarning, TextWarning):
             warnings.simplefilter("always", kind)
         yield

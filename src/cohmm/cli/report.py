@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 import warnings
 from contextlib import nullcontext
 from itertools import chain
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import files, options
 from cohmm.cli.app import say
-from cohmm.cli.progress import notices, reading, working
+from cohmm.cli.progress import reading, working
 
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
@@ -63,7 +61,6 @@ def report(
         emission = loaded.emissionprob if isinstance(loaded, HMM) else loaded.components_
         shown: dict[str, Any] = {
             "title": title or model.stem,
-            "command": command_line(),
             "labels": checked_labels(labels, len(emission), model_key(emission)),
         }
         if isinstance(loaded, HMM):
@@ -85,8 +82,7 @@ def report(
                 raise ValueError("--by is a column beside documents: give the file that has them")
             texts = _documents(loaded, paths, column, encoding) if paths else None
             values = values_of(paths, by, texts, period)
-            with notices():
-                over = None if values is None else loaded.over(texts, by=values, period=period)
+            over = None if values is None else loaded.over(texts, by=values, period=period)
             report_topics(
                 loaded,
                 texts,
@@ -97,11 +93,6 @@ def report(
                 **shown,
             )
     say_written(output)
-
-
-def command_line() -> str:
-    """What was typed, to be shown in a report."""
-    return shlex.join(["cohmm", *sys.argv[1:]])
 
 
 def say_written(path: Path) -> None:
@@ -131,7 +122,7 @@ def values_of(
     inputs: list[str], by: str | None, documents: Documents | None, period: Any
 ) -> list[Any] | None:
     """The column of dates or classes that ``--by`` names, one value per document."""
-    from cohmm.data.readers.document_files import values_at
+    from cohmm.data.read_documents import values_at
     from cohmm.topics.over_time import groups_of
 
     if by is None or documents is None:
@@ -158,8 +149,7 @@ def _load(path: Path) -> HMM | HTMM:
 
 def _documents(model: HTMM, inputs: list[str], column: str | None, encoding: str) -> Documents:
     """The documents of all inputs, in the words of the model, with their names."""
-    from cohmm.data.readers.document_files import Trace
-    from cohmm.data.text import TextWarning
+    from cohmm.data.read_documents import TextWarning, Trace
 
     trace = Trace()
     with reading(inputs, "reading"), warnings.catch_warnings():

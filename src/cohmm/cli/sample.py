@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from cohmm.cli import options
 from cohmm.cli.app import json_line
-from cohmm.cli.files import check_output, in_pieces, writing
+from cohmm.cli.files import check_output
+from cohmm.cli.output import in_pieces, writing
 from cohmm.cli.progress import progress_bar, working
 
 if TYPE_CHECKING:

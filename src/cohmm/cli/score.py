@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from cohmm.cli import options
 from cohmm.cli.app import print_result, say
-from cohmm.cli.files import batches_for, writing
+from cohmm.cli.files import batches_for, check_output, files_of
+from cohmm.cli.output import Rows, format_of, writing_tables
 from cohmm.cli.progress import reading, working
 
 
@@ -17,6 +18,8 @@ def score(
     model: Path,
     inputs: list[str],
     each: bool = False,
+    each_symbol: bool = False,
+    output: Path | None = None,
     json: bool = False,
     *,
     layout: Any,
@@ -28,6 +31,10 @@ def score(
     Perplexity is exp(-log-likelihood / observed symbols). A sequence that the model cannot
     have produced has a log-likelihood of -inf (in JSON: null).
 
+    With --each there is a line per sequence instead, and with --each-symbol one per symbol: its
+    sequence, or the key of its group, its position, itself, and its surprise, -log P(symbol | those
+    before it). An output whose name ends in .csv, .jsonl or .parquet is a table of these.
+
     **Examples**
 
         cohmm score weather.cohmm days.txt
@@ -35,31 +42,49 @@ def score(
         cohmm score weather.cohmm days.jsonl.gz --column words --unseen missing --json
 
         cohmm score weather.cohmm days.txt --each | sort -g | head
+
+        cohmm score visits.cohmm clicks.csv --column page --group user --each-symbol -o odd.csv
     """
+    check_output(output, inputs=[model, *files_of(inputs)])
+    if each and each_symbol:
+        raise ValueError("--each is of sequences, --each-symbol of symbols: give one of the two")
+    if output is not None and not (each or each_symbol):
+        raise ValueError("--output takes what --each or --each-symbol says: give one of them too")
     sequences = observed = impossible = 0
     total, first, values = 0.0, "", []
-    with working(threads), reading(inputs, "scoring") as watch, writing(None) as write:
+    in_one_object = each and json and output is None
+    with working(threads), reading(inputs, "scoring") as watch:
+        import pyarrow as pa
+
         from cohmm.model.hmm import HMM
 
         hmm = HMM.load(model)
-        for batch in batches_for(hmm, inputs, layout, unseen, watch):
-            log_likelihoods = hmm.log_likelihoods(batch)
-            sequences += len(batch)
-            observed += int((batch.symbols >= 0).sum())
-            total += float(log_likelihoods.sum())
-            zero = log_likelihoods == -math.inf
-            if zero.any() and not impossible:
-                first = batch.place_of(int(batch.offsets[zero.argmax()]))
-            impossible += int(zero.sum())
-            if each and json:
-                values += log_likelihoods.tolist()
-            elif each:
-                write("".join(f"{value}\n" for value in log_likelihoods.tolist()))
+        answer = {"surprise" if each_symbol else "log_likelihood": pa.float64()}
+        rows = Rows(hmm, layout["group"], answer, each_symbol)
+        kind = "jsonl" if json and output is None else format_of(output)
+        with writing_tables(output, rows.schema, kind) as write:
+            for batch in batches_for(hmm, inputs, layout, unseen, watch):
+                log_likelihoods = hmm.log_likelihoods(batch)
+                sequences += len(batch)
+                observed += int((batch.symbols >= 0).sum())
+                total += float(log_likelihoods.sum())
+                zero = log_likelihoods == -math.inf
+                if zero.any() and not impossible:
+                    first = batch.place_of(int(batch.offsets[zero.argmax()]))
+                impossible += int(zero.sum())
+                if in_one_object:
+                    values += log_likelihoods.tolist()
+                elif each:
+                    write(rows.table(batch, log_likelihoods))
+                elif each_symbol:
+                    write(rows.table(batch, hmm.surprise(batch)))
     if impossible:
         say(
             f"{impossible:,} of {sequences:,} sequences have probability zero, the first begins at "
             f"{first}"
         )
+    if (each or each_symbol) and output is None and not in_one_object:
+        return
     per_symbol = total / max(observed, 1)
     perplexity = math.exp(-per_symbol) if per_symbol > -700 else math.inf
     summary = {
@@ -77,4 +102,4 @@ def score(
         f"per symbol      {per_symbol:.6f}",
         f"perplexity      {perplexity:.6f}",
     ]
-    print_result(json, summary | ({"each": values} if each else {}), [] if each else lines)
+    print_result(json, summary | ({"each": values} if in_one_object else {}), lines)

@@ -8,7 +8,7 @@ from typing import Any
 from cohmm.cli import options
 from cohmm.cli.app import plural, print_result, say
 from cohmm.cli.files import check_output, documents_of, files_of, is_ours, sequences_of
-from cohmm.cli.progress import notices, working
+from cohmm.cli.progress import working
 
 
 @options.with_options
@@ -61,7 +61,7 @@ def select(
         "random_state": random_state or 0,
         "callback": lambda k: say(f"learning {plural(k, 'topic' if topics else 'state')} ..."),
     }
-    with working(threads), notices():
+    with working(threads):
         if topics:
             from cohmm.diagnose.selection import select_topics
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import files, options
 from cohmm.cli.app import fitting, print_result, say, screen, table_of
-from cohmm.cli.progress import learning, notices, working
-from cohmm.cli.report import check_by, command_line, say_written, values_of
+from cohmm.cli.output import format_of, writing_tables
+from cohmm.cli.progress import learning, working
+from cohmm.cli.report import check_by, say_written, values_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -81,7 +82,7 @@ def topics(
     files.check_output(output, report, shares, inputs=read)
     if save_counts and output is None:
         raise ValueError("--save-counts keeps counts in the model's file: give --output")
-    if shares is not None and not files.is_parquet(shares):
+    if shares is not None and format_of(shares) != "parquet":
         raise ValueError(f"--shares {shares}: it is Parquet, so let its name end in .parquet")
     words = options.read_options(words)
     place = {name: words.pop(name) for name in ("column", "encoding")}
@@ -95,8 +96,8 @@ def topics(
         "seed_words": options.seed_words_in(seed_words),
         "random_state": random_state,
     }
-    with working(threads), files.cluster(workers, scheduler) as client, notices():
-        from cohmm.data.text import read_documents
+    with working(threads), files.cluster(workers, scheduler) as client:
+        from cohmm.data.read_documents import read_documents
         from cohmm.estimators.htmm import HTMM
         from cohmm.topics.overview import MAX_DECODED, Overview
 
@@ -118,7 +119,12 @@ def topics(
         if output is not None:
             model.save(output, counts=save_counts)
         if shares is not None:
-            n = files.write_tables(*_shares(model, documents if data is None else data), shares)
+            tables, schema = _shares(model, documents if data is None else data)
+            n = 0
+            with writing_tables(shares, schema) as write:
+                for table in tables:
+                    write(table)
+                    n += len(table)
             say(f"{shares}: shares of {n:,} documents")
         if report is not None:
             model.report(
@@ -126,7 +132,6 @@ def topics(
                 documents.select(documents.some(MAX_DECODED)) if far else documents,
                 title=None if output is None else output.stem,
                 texts=None if far else files.texts_again(inputs, **place),
-                command=command_line(),
                 overview=overview,
                 over=over,
             )

@@ -1,8 +1,8 @@
-"""Arrow's columns: of frames, of rows by group, and without the types that few functions know."""
+"""Columns of Arrow: of frames, in parts, in groups, and without types that few functions know."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,18 @@ def is_text(kind: Any) -> bool:
         kind = kind.value_type
     return bool(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def is_number(kind: Any) -> bool:
+    """Whether a column's type is a number that could be whole."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def is_list(kind: Any) -> bool:
+    """Whether a column's type is a list."""
+    return bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
     )
 
 
@@ -52,6 +64,36 @@ def _common_type(kind: Any) -> Any:
     if pa.types.is_fixed_size_list(kind):
         return pa.list_(_common_type(kind.value_type), kind.list_size)
     return kind
+
+
+def by_appearance(cells: pa.Array) -> pa.Array:
+    """The same cells; a dictionary has only those that occur, in the order in which they do.
+
+    They are not decoded: a dictionary may be a small part of the text that it stands for.
+    """
+    if not pa.types.is_dictionary(cells.type):
+        return cells
+    places = pc.unique(cells.indices).drop_null()
+    indices = pc.index_in(cells.indices, places)
+    return pa.DictionaryArray.from_arrays(indices, common(cells.dictionary.take(places)))
+
+
+def in_parts(cells: pa.Array, n_bytes: int) -> Iterator[pa.Array]:
+    """Cells of text, as many at a time as take ``n_bytes`` when they are decoded, or one."""
+    if not is_text(cells.type):
+        yield cells
+        return
+    if pa.types.is_dictionary(cells.type):
+        sizes = pc.binary_length(cells.dictionary.cast(pa.large_string())).take(cells.indices)
+    else:
+        sizes = pc.binary_length(cells.cast(pa.large_string()))
+    ends = np.cumsum(sizes.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+    first = 0
+    while first < len(cells):
+        before = ends[first - 1] if first else 0
+        last = max(int(np.searchsorted(ends, before + n_bytes, side="right")), first + 1)
+        yield cells[first:last]
+        first = last
 
 
 def key_codes(column: pa.Array, name: str) -> pa.Array:

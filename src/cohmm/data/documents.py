@@ -104,9 +104,9 @@ class Documents(Sequences):
     n_unknown : int
         How many words were left out because they are not in a given vocabulary.
 
-    `cohmm.data.text.read_documents` makes one from text:
+    `cohmm.data.read_documents.read_documents` makes one from text:
 
-    >>> from cohmm.data.text import read_documents
+    >>> from cohmm.data.read_documents import read_documents
     >>> documents = read_documents(["Rain and sun.", "Sun and sun!"])
     >>> documents
     Documents(2 documents, 6 words, 3 distinct)

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cohmm._validation import LARGEST_CODE, as_numbers, shown
-from cohmm.data.arrow import arrow_array, combined, decoded, is_text, list_column
+from cohmm._validation import LARGEST_CODE, as_numbers, shown, warn
+from cohmm.data.arrow import arrow_array, combined, common, decoded, is_list, is_text, list_column
 from cohmm.data.vocabulary import Vocabulary, codes_in, distinct_characters, in_order, is_unicode
 from cohmm.kernels.types import Ints
 
@@ -38,19 +38,24 @@ def _is_missing(value: Any) -> bool:
 
 
 def flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
-    """One flat column for all sequences, and the lengths if they are known."""
+    """One flat column for all sequences, and the lengths if they are known.
+
+    Lists and cells of columns that are lists are sequences.
+    """
     if isinstance(X, (str, bytes)):
         raise ValueError(
             f"{shown(X)} is a single string: characters=True reads it symbol by symbol; or pass a "
             "list of labels, or the path of a file that exists"
         )
-    if _is_column(X):
-        return combined(arrow_array(X)), lengths
     if hasattr(X, "tocsr"):
         raise ValueError("X is a sparse matrix; symbols are an array (n,) or (n, 1), or a list")
-    if isinstance(X, np.ndarray) and X.dtype.kind == "c":
-        raise ValueError("Complex data not supported: symbols are whole numbers or strings")
+    if _is_column(X):
+        X = _read_column(X)
+        if isinstance(X, pa.Array):
+            return _checked_sizes(*_cells(X), lengths) if is_list(X.type) else (X, lengths)
     if isinstance(X, np.ndarray):
+        if X.dtype.kind == "c":
+            raise ValueError("Complex data not supported: symbols are whole numbers or strings")
         if X.ndim == 2 and X.shape[1] == 1:
             return X[:, 0], lengths
         if X.ndim == 1 and not (X.dtype == object and len(X) and not _is_scalar(X[0])):
@@ -65,18 +70,59 @@ def flatten(X: Any, lengths: Any) -> tuple[Any, Any]:
     items = _listed(X)
     if not items:
         raise ValueError("there is no data: X is empty")
-    if all(_is_scalar(item) for item in items):
+    if all(map(_is_scalar, items)):
         return items, lengths
-    if all(
-        type(item) in (list, tuple) and len(item) == 1 and _is_scalar(item[0]) for item in items
+    pieces = [_one_sequence(s, item) for s, item in enumerate(items)]
+    return _checked_sizes(*_joined(pieces), lengths)
+
+
+def as_hmmlearns_column(X: Any) -> Any:
+    """A list of several one-element lists as hmmlearn reads it, a column, with a warning.
+
+    Everywhere else it is a list of sequences.
+    """
+    if not isinstance(X, (list, tuple)) or len(X) < 2:
+        return X
+    if not all(isinstance(x, (list, tuple)) and len(x) == 1 and _is_scalar(x[0]) for x in X):
+        return X
+    warn(
+        f"{shown(X)} is read as hmmlearn's column, one sequence, because this model was not "
+        "fitted: give an array of the shape (n, 1) for one sequence, or the lengths of several",
+        UserWarning,
+    )
+    return [x[0] for x in X]
+
+
+def _checked_sizes(flat: Any, sizes: Any, lengths: Any) -> tuple[Any, Any]:
+    """Sequences of these sizes; where all are 1, ``lengths`` say what the column is."""
+    if lengths is None:
+        return flat, sizes
+    if any(size != 1 for size in sizes) and (
+        np.diff(offsets_of(lengths, sum(sizes))).tolist() != list(sizes)
     ):
-        return [item[0] for item in items], lengths
-    flat, sizes = _concatenate(items)
-    if all(size == 1 for size in sizes):  # hmmlearn's (n, 1) as nested lists
-        return flat, lengths
-    if lengths is not None and np.diff(offsets_of(lengths, sum(sizes))).tolist() != sizes:
         raise ValueError("X is a list of sequences, which have other lengths: leave out lengths")
-    return flat, sizes
+    return flat, lengths
+
+
+def _read_column(X: Any) -> Any:
+    """A column as an Arrow array, or its cells as a list where these are lists of mixed symbols."""
+    try:
+        return combined(arrow_array(X))
+    except ValueError:
+        cells = X.tolist() if hasattr(X, "tolist") else []
+        if any(isinstance(cell, (list, tuple, np.ndarray)) for cell in cells):
+            return [[] if _is_missing(cell) else cell for cell in cells]
+        raise
+
+
+def _cells(column: pa.Array) -> tuple[Any, list[int]]:
+    """The symbols in the lists of a column, and how many each has; a missing list has none."""
+    flat = common(column.flatten())
+    if is_list(flat.type):
+        raise ValueError("a cell of X is a list of sequences itself, not one of symbols")
+    if flat.null_count == len(flat):  # a part of more may have nothing else
+        flat = [None] * len(flat)
+    return flat, column.value_lengths().fill_null(0).to_pylist()
 
 
 def _padded_rows(X: np.ndarray, lengths: Any) -> tuple[Any, Any]:
@@ -94,20 +140,18 @@ def _padded_rows(X: np.ndarray, lengths: Any) -> tuple[Any, Any]:
     return X[np.arange(width) < lengths[:, None]], lengths
 
 
-def _concatenate(items: list[Any]) -> tuple[Any, list[int]]:
-    pieces = []
-    for s, item in enumerate(items):
-        if _is_scalar(item):
-            raise ValueError(f"X mixes sequences and symbols: item {s} is {shown(item)}")
-        if hasattr(item, "tocsr"):
-            flatten(item, None)  # says what is wrong
-        if not hasattr(item, "__len__") or (isinstance(item, np.ndarray) and not item.ndim):
-            item = _listed(item)
-        piece, inner = flatten(item, None) if len(item) else ([], None)
-        if inner is not None:
-            raise ValueError(f"item {s} of X is a list of sequences itself, not one of symbols")
-        pieces.append(piece.to_pylist() if isinstance(piece, pa.Array) else piece)
-    return _joined(pieces)
+def _one_sequence(s: int, item: Any) -> Any:
+    """The symbols of one of several sequences, which may be a column of lists of one element."""
+    if _is_scalar(item):
+        raise ValueError(f"X mixes sequences and symbols: item {s} is {shown(item)}")
+    if not hasattr(item, "__len__") or (isinstance(item, np.ndarray) and not item.ndim):
+        item = _listed(item)
+    if not hasattr(item, "tocsr") and not len(item):
+        return []
+    symbols, sizes = flatten(item, None)
+    if sizes is not None and any(size != 1 for size in sizes):
+        raise ValueError(f"item {s} of X is a list of sequences itself, not one of symbols")
+    return symbols.to_pylist() if isinstance(symbols, pa.Array) else symbols
 
 
 def _joined(pieces: list[Any]) -> tuple[Any, list[int]]:
@@ -125,12 +169,9 @@ def flatten_rows(rows: Any, characters: bool) -> tuple[Any, Ints]:
     rows = combined(rows)
     if not characters:
         rows = _as_column(rows)
-    if isinstance(rows, (pa.ListArray, pa.LargeListArray)) and not characters:
-        lengths = rows.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-        flat = rows.flatten()
-        if flat.null_count == len(flat):  # a part of more may have nothing else
-            flat = [None] * len(flat)
-        return flat, lengths.astype(np.int64)
+    if isinstance(rows, pa.Array) and is_list(rows.type) and not characters:
+        flat, sizes = _cells(rows)
+        return flat, np.array(sizes, np.int64)
     if isinstance(rows, np.ndarray) and rows.ndim == 2:
         return rows.ravel(), np.full(len(rows), rows.shape[1], np.int64)
     items = rows.to_pylist() if isinstance(rows, pa.Array) else list(rows)

@@ -14,7 +14,7 @@ import numpy as np
 
 from cohmm._validation import shown
 from cohmm.data.encoding import MISSING, check_many
-from cohmm.data.memory import NO_CAP, Budget
+from cohmm.data.memory import NO_CAP, Budget, ScratchArray
 from cohmm.data.readers.codes import Coder
 from cohmm.data.readers.scan import Notice, in_whole_sequences, read_pieces
 from cohmm.data.readers.source import (
@@ -28,7 +28,6 @@ from cohmm.data.readers.source import (
     place,
     total_bytes,
 )
-from cohmm.data.scratch import ScratchArray
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, in_order
 from cohmm.kernels.types import Ints

@@ -25,7 +25,7 @@ from cohmm.data.vocabulary import (
     are_characters,
     as_vocabulary,
     codes_in,
-    hint_at_characters,
+    hint_at_texts,
     hint_at_unseen,
     labels_for,
 )
@@ -96,12 +96,13 @@ class Sequences(Value):
         Parameters
         ----------
         X : Sequences, array, list, column
-            A 1-D array or list, or hmmlearn's (n, 1) array, also as a list of one-element
-            lists, is one sequence, or several if ``lengths`` says so; any other list of lists or
-            arrays is several, and so are the rows of a padded (S, n) array with ``lengths``.
-            Symbols are whole numbers from 0, or labels, of which a vocabulary
-            is learned.  None, NaN and masked elements are missing.  A pandas, polars or pyarrow
-            column is read as a list is (`from_frame` groups rows by a key).
+            A 1-D array or list, or hmmlearn's (n, 1) array, is one sequence, or several if
+            ``lengths`` says so.  A list of lists or arrays, or a pandas, polars or pyarrow
+            column of lists, is one sequence per item; so are the rows of a padded (S, n) array
+            with ``lengths``.  With ``lengths`` a list of one-element lists is a column.
+            Symbols are whole numbers from 0, or labels, of which a vocabulary is learned.
+            None, NaN and masked elements are missing.  A column of symbols is read as a list
+            is (`from_frame` groups rows by a key).
         lengths : list of int, optional
             The length of every sequence in ``X``.
         vocabulary : list of labels, optional
@@ -147,7 +148,7 @@ class Sequences(Value):
             flat, lengths = flatten(X, lengths)
             codes, labels = encode(flat, as_labels=known is not None)
             if labels is not None and known is lengths is None and len(labels) == len(codes):
-                hint_at_characters(labels)
+                hint_at_texts(labels)
         read = cls._of_codes(codes, labels, lengths)
         if known is None and n_symbols is None:
             size = read.n_symbols

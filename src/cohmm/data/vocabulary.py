@@ -134,16 +134,32 @@ def are_characters(vocabulary: Vocabulary) -> bool:
 
 
 def hint_at_unseen(label: Any, vocabulary: Vocabulary | None) -> str:
-    """What to say further of a label that is not known, where its characters are."""
-    is_text = isinstance(label, str) and len(label) > 1
-    if is_text and set(label) <= set(vocabulary or ()):
+    """What to say further of a label that is not known, where its words or characters are."""
+    if not isinstance(label, str) or len(label) < 2:
+        return ""
+    known = set(vocabulary or ())
+    if len(label.split()) > 1 and set(label.split()) <= known:
+        return "; a string is one label: give its words as a list, text.split()"
+    if set(label) <= known:
         return "; characters=True (--characters) reads text symbol by symbol"
     return ""
 
 
-def hint_at_characters(labels: Vocabulary) -> None:
-    """Warn where ``labels``, none of which occurs twice, look like text of a common alphabet."""
+def hint_at_texts(labels: Vocabulary) -> None:
+    """Warn where ``labels``, none of which occurs twice, look like texts.
+
+    These have several words, or are of a common alphabet.
+    """
     some = [label for label in labels[:HINT_SAMPLE] if isinstance(label, str)]
+    with_blanks = [label for label in some if len(label.split()) > 1]
+    if with_blanks and 2 * len(with_blanks) >= len(some):
+        strings = f"{len(labels):,} strings" if len(labels) > 1 else "one string"
+        warn(
+            f"{strings} with blanks, {shown(with_blanks[0])}, {'are' if len(labels) > 1 else 'is'} "
+            "read as labels of one sequence: [text.split() for text in X] are sequences of words",
+            TextWarning,
+        )
+        return
     if len(some) < 2 or min(map(len, some)) < 2 or max(map(len, some)) < HINT_LENGTH:
         return
     alphabets = list(map(set, some))
@@ -160,7 +176,7 @@ def hint_at_characters(labels: Vocabulary) -> None:
 
 @dataclass(frozen=True)
 class Pruning:
-    """What `cohmm.data.text.read_documents` calls by the same names."""
+    """What `cohmm.data.read_documents.read_documents` calls by the same names."""
 
     stop_words: frozenset[str] = frozenset()
     min_df: int | float = 1

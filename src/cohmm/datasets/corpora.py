@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from cohmm.data.documents import Documents, Names
-from cohmm.data.text import read_documents
+from cohmm.data.read_documents import read_documents
 from cohmm.data.vocabulary import as_stop_words
 from cohmm.datasets.data_files import (
     Corpus,

@@ -23,7 +23,7 @@ from cohmm.diagnose.standard_errors import errors_frame
 from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.threads import n_threads, submit, threads
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.constraints import ALL, Known
+from cohmm.learn.constraints import ALL, Constraints
 from cohmm.learn.learner import prevalence_of
 from cohmm.learn.pairwise import pairwise
 from cohmm.learn.refinement import refine_triples
@@ -266,19 +266,19 @@ def refit(
     def by_pairs(data: Sequences, weights: Floats | None, seed: int) -> HMM:
         terms = summary.pairs
         assert terms is not None
-        known = None
+        constraints = None
         if any(mask.any() for mask in summary.held):
-            known = Known(model.startprob, model.transmat, model.emissionprob, learned)
+            constraints = Constraints(model.startprob, model.transmat, model.emissionprob, learned)
         fit = pairwise(
             count_pairs(data, lags=lags, weights=weights),
             model.n_components,
             combine="summed" if terms.summed and len(lags) > 1 else "tied",
             volume=terms.volume,
             penalty=terms.initial_penalty or None,
-            known=known,
+            constraints=constraints,
             refine=False,
             sparsity="auto" if terms.penalty == 0 else 0.0,
-            start=None if known else model,
+            start=None if constraints else model,
             random_state=seed,
         )
         return fit.model

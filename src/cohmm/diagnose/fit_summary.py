@@ -17,7 +17,7 @@ from cohmm.data.sequences import Sequences
 from cohmm.diagnose.intervals import Tables
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.constraints import ALL, Known, tables
+from cohmm.learn.constraints import ALL, Constraints, tables
 from cohmm.learn.learner import Fit, prevalence_of
 from cohmm.learn.pairs.pair_evidence import PairFit
 from cohmm.learn.pairs.volume import Volume, volume_term
@@ -246,13 +246,13 @@ class FitSummary:
         model: HMM,
         fit: Fit | None,
         *,
-        known: Known | None = None,
+        constraints: Constraints | None = None,
         weights: Any = None,
         volume: str | Volume = "logdet",
         summed: bool = False,
     ) -> FitSummary:
         """The summary of ``data``, from which ``fit`` was learned."""
-        held = _held(model, known)
+        held = _held(model, constraints)
         if isinstance(data, Cooccurrence):
             n, total = float(data.start_counts.sum()), float(data.symbol_counts.sum())
             lengths = np.full(int(max(min(n, MAX_LENGTHS), 1)), int(total / max(n, 1.0)), np.int64)
@@ -260,8 +260,12 @@ class FitSummary:
             return cls(model, held, None, None, lengths, (n, total), terms)
         budget = block_budget(model.n_components * (model.n_components + model.n_symbols))
         states = None
-        if known is not None and known.states is not None and isinstance(data, Sequences):
-            states = Labels.of(data, known.states, model.n_components).known
+        if (
+            constraints is not None
+            and constraints.states is not None
+            and isinstance(data, Sequences)
+        ):
+            states = Labels.of(data, constraints.states, model.n_components).known
         lengths = np.asarray(data.lengths, np.int64)
         each = np.ones(len(lengths)) if weights is None else np.asarray(weights, np.float64)
         return cls(
@@ -305,19 +309,19 @@ def _terms(fit: Fit | None, counts: Cooccurrence, volume: str | Volume, summed: 
     if isinstance(fit, PairFit):
         penalty = 0.0 if fit.passes_without_volume > 0 else fit.penalty
         return PairTerms(fit.lag_weights, penalty, volume_term(volume), summed, fit.penalty)
-    # What is known was learned with from one lag, as if that were a step of the chain.
+    # Constraints are learned with from one lag, as if that were a step of the chain.
     lag = counts.lags[0]
     return PairTerms({lag: 1.0}, 0.0, volume_term("none"), lag != 1)
 
 
-def _held(model: HMM, known: Known | None) -> Tables:
+def _held(model: HMM, constraints: Constraints | None) -> Tables:
     """Masks of tables that were not learned, and of zeros of those that were set."""
     masks = [np.zeros(table.shape, bool) for table in tables(model)]
-    if known is not None:
-        starts = (known.startprob, known.transmat, known.emissionprob)
+    if constraints is not None:
+        starts = (constraints.startprob, constraints.transmat, constraints.emissionprob)
         for letter, mask, start in zip(ALL, masks, starts, strict=True):
             zeros = start is not None and np.asarray(start) == 0
-            mask[...] = letter not in known.learned or zeros
+            mask[...] = letter not in constraints.learned or zeros
     return Tables(*masks)
 
 

@@ -21,8 +21,8 @@ import numpy as np
 
 from cohmm._validation import check_whole, is_whole, silenced
 from cohmm.data.documents import Documents
+from cohmm.data.read_documents import read_documents
 from cohmm.data.sequences import Sequences
-from cohmm.data.text import read_documents
 from cohmm.diagnose.cross_validation import CrossValidation, Scored, grouped
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import as_lags, pair_counts

@@ -22,7 +22,7 @@ from cohmm.distributed.backend import (
     grouped,
     on_rows,
 )
-from cohmm.distributed.files import FilePart
+from cohmm.distributed.files import Columns, FilePart, rows_of
 
 FAN_IN = 8  # values that one task adds up
 AT_A_TIME = 16  # tables that are computed before they are given
@@ -186,10 +186,10 @@ def from_file_parts(
 
 
 def _rows_of_file(part: FilePart, column: str | None) -> Rows | Failed:
-    return part.rows(column, None, None)
+    return rows_of([part], (column, None, None))
 
 
-def _frame_of_file(part: FilePart, names: tuple[str | None, ...]) -> Any:
+def _frame_of_file(part: FilePart, names: Columns) -> Any:
     return part.table(names).to_pandas()
 
 

@@ -14,11 +14,11 @@ import pyarrow as pa
 from pyarrow import json, parquet
 
 from cohmm.data.arrow import decoded
+from cohmm.data.memory import on_disk
 from cohmm.data.parts import Failed, Parts, add_all, one_by_one, placed
 from cohmm.data.readers.delimited import read_delimited
 from cohmm.data.readers.scan import checked_keys
 from cohmm.data.readers.source import Layout, Source, find_sources
-from cohmm.data.scratch import on_disk
 from cohmm.distributed.backend import (
     Backend,
     Partitions,
@@ -31,6 +31,9 @@ from cohmm.kernels.threads import n_threads
 
 BLOCK = 2**26  # bytes of text in a partition, or of Parquet
 WILD = "*?["
+
+Columns = tuple[str | None, str | None, str | None]
+"""The column to read, that of the groups, and that of their order."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class FilePart:
         what = "row groups" if self.source.format == "parquet" else "bytes"
         return f"{self.source.name}, {what} {self.first:,} to {self.last:,}"
 
-    def table(self, columns: tuple[str | None, ...]) -> pa.Table:
+    def table(self, columns: Columns) -> pa.Table:
         """The columns that are asked for, the first by default the only one."""
         source = self.source
         if source.format == "text":
@@ -86,14 +89,6 @@ class FilePart:
         keys = {"column": name, "group": group, "order": order}
         return pa.table({key: decoded(empty[role]) for role, key in keys.items() if key})
 
-    def rows(self, column: str | None, group: str | None, order: str | None) -> Rows | Failed:
-        """Rows, one per sequence or document; `Failed` where it cannot be read."""
-        try:
-            table = self.table((column, group, order))
-            return grouped(table, table.column_names[0], group, order)
-        except (ValueError, OSError, pa.ArrowException) as error:
-            return Failed(-1, ValueError(" ".join(str(error).split())))
-
     def _lines(self) -> list[str]:
         """Lines that begin in these bytes."""
         with self.source.binary() as stream:
@@ -124,6 +119,17 @@ class FilePart:
             return data if data.endswith(b"\n") else data + file.readline()
 
 
+def rows_of(parts: list[FilePart], columns: Columns) -> Rows | Failed:
+    """All rows of some parts, one per sequence or document; `Failed` where one cannot be read."""
+    try:
+        table = pa.concat_tables(
+            [part.table(columns) for part in parts], promote_options="permissive"
+        )
+        return grouped(table, table.column_names[0], *columns[1:])
+    except (ValueError, OSError, pa.ArrowException) as error:
+        return Failed(-1, ValueError(" ".join(str(error).split())))
+
+
 def _all_of(stream: Any) -> bytes:
     blocks = []
     while block := bytes(stream.read(2**20)):
@@ -131,7 +137,7 @@ def _all_of(stream: Any) -> bytes:
     return b"".join(blocks)
 
 
-def _names(names: list[str], columns: tuple[str | None, ...]) -> list[str]:
+def _names(names: list[str], columns: Columns) -> list[str]:
     column, group, order = columns
     wanted = (chosen_column(names, column, group, order), group, order)
     return list(dict.fromkeys(name for name in wanted if name is not None))
@@ -200,58 +206,45 @@ def _row_groups(source: Source, block: int) -> Iterator[FilePart]:
 
 
 class LocalParts(Parts):
-    """Parts that this process keeps, their large arrays on disk; ``where`` says where each was."""
+    """Parts that this process works on, one after the other; large arrays of them are on disk."""
 
-    def __init__(self, parts: list[Any], where: Callable[[int], str]) -> None:
+    def __init__(self, parts: list[Any], places: list[str]) -> None:
         self._parts = parts
-        self._where = where
+        self._places = places
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._parts)
 
     def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
-        return add_all(one_by_one(function, self._parts, len(self._parts), broadcast))
+        return add_all(one_by_one(function, self, len(self._places), broadcast))
 
     def keep(self, function: Callable[..., Any], *broadcast: Any) -> LocalParts:
-        """On disk as well."""
-        parts = one_by_one(function, self._parts, len(self._parts), broadcast)
-        return LocalParts([on_disk(part) for part in parts], self._where)
+        """In files that are mapped into memory, and removed with what is kept."""
+        parts = one_by_one(function, self, len(self._places), broadcast)
+        return LocalParts([on_disk(part) for part in parts], self._places)
 
     def place(self, number: int) -> str:
         """Where the part came from."""
-        return self._where(number)
+        return self._places[number]
 
 
-class LocalBackend(Backend):
-    """Files that this process reads, one part after the other.
+class LocalBackend(LocalParts, Backend):
+    """Files that this process reads.
 
     With groups all files are one part: their rows are held in memory while they are sorted.
     """
 
-    def __init__(
-        self, parts: list[FilePart], columns: tuple[str | None, str | None, str | None]
-    ) -> None:
-        self._files = parts
+    def __init__(self, parts: list[FilePart], columns: Columns) -> None:
+        is_grouped = columns[1] is not None
+        super().__init__(parts, ["the files"] if is_grouped else [part.place for part in parts])
         self._columns = columns
-        self.n_partitions = len(parts) if columns[1] is None else 1
+        self.n_partitions = len(self._places)
 
-    def _rows(self) -> Iterator[Rows | Failed]:
-        column, group, order = self._columns
-        if group is None:
-            for part in self._files:
-                yield part.rows(column, group, order)
-            return
-        try:
-            tables = [part.table(self._columns) for part in self._files]
-            table = pa.concat_tables(tables, promote_options="permissive")
-            yield grouped(table, table.column_names[0], group, order)
-        except (ValueError, OSError, pa.ArrowException) as error:
-            yield Failed(-1, ValueError(" ".join(str(error).split())))
-
-    def _sum(self, function: Callable[..., Any], broadcast: tuple[Any, ...]) -> Any:
-        return add_all(one_by_one(function, self._rows(), self.n_partitions, broadcast))
-
-    def keep(self, function: Callable[..., Any], *broadcast: Any) -> LocalParts:
-        """In files that are mapped into memory, and removed with what is kept."""
-        parts = one_by_one(function, self._rows(), self.n_partitions, broadcast)
-        return LocalParts([on_disk(part) for part in parts], self.place)
+    def __iter__(self) -> Iterator[Rows | Failed]:
+        """The rows of each part, read again."""
+        groups = [self._parts] if self._columns[1] is not None else [[p] for p in self._parts]
+        for parts in groups:
+            yield rows_of(parts, self._columns)
 
     def answers(
         self, function: Callable[[Rows], pa.Table], schema: pa.Schema | None
@@ -261,12 +254,8 @@ class LocalBackend(Backend):
 
     def tables(self, function: Callable[[Rows], pa.Table]) -> Iterator[pa.Table]:
         """One per part, in order."""
-        for number, rows in enumerate(self._rows()):
+        for number, rows in enumerate(self):
             try:
                 yield on_rows(function, rows, n_threads())
             except ValueError as error:
                 raise placed(error, self.place(number)) from None
-
-    def place(self, number: int) -> str:
-        """The file, and what of it."""
-        return self._files[number].place if self._columns[1] is None else "the files"

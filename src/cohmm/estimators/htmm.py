@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from cohmm._validation import check_decay, check_whole, warn
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
-from cohmm.data.text import TextWarning, read_documents
+from cohmm.data.read_documents import TextWarning, read_documents
 from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors

@@ -87,7 +87,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Stop when a step over the pairs gains less log-likelihood than this, over all of them, and
         refinement when less than this is left to gain for every parameter.
     n_init : int
-        Starts; the best is kept.
+        Starts of the whole recipe, each refined; the model of the highest likelihood is kept.
     smoothing : float, optional
         Pseudo-observations of each symbol in each state: what was never seen is then
         improbable, not impossible.  Default: .1; none where parameters were set by hand, or all
@@ -545,7 +545,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         callback: Callback | None = None,
     ) -> Self:
         check_choice(("error", "missing", "rare"), unseen=self.unseen)
-        known = self._tables.known(
+        constraints = self._tables.constraints(
             self.n_components,
             params=self.params,
             init_params=self.init_params,
@@ -562,7 +562,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             volume=self.volume,
             penalty=self.penalty,
             weights=weights,
-            known=known,
+            constraints=constraints,
             max_iter=self.max_iter if self.n_iter is None else self.n_iter,
             tol=self.tol,
             n_init=self.n_init,
@@ -579,7 +579,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             data if fit.refined or fit.pairs is None else fit.counts,
             fit.model,
             fit.last,
-            known=known,
+            constraints=constraints,
             weights=weights,
             volume=self.volume,
             summed=self.combine == "summed",
@@ -618,7 +618,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
                     "unseen='rare' needs counts of symbols: fit, or say unseen='missing'"
                 )
             rare = with_rare(model, good_turing(self.counts_.symbol_counts))
-        return Answers(model, self.unseen, rare, self.characters, self.implementation == "log")
+        in_logarithms, by_hand = self.implementation == "log", not hasattr(self, "n_features_in_")
+        return Answers(model, self.unseen, rare, self.characters, in_logarithms, by_hand)
 
     def _data(self, X: Any, lengths: Any) -> Sequences | None:
         """Data in the symbols of the model; where others may be unseen, those are missing."""

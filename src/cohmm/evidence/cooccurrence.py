@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from cohmm import storage
+from cohmm._html import html_table, more_than
 from cohmm._validation import (
     Value,
     as_amount,
@@ -29,6 +30,7 @@ Matrix = Any
 """An (N, N) array, or a scipy CSR array for large vocabularies."""
 
 LARGEST_DENSE = 1024
+MAX_LAGS, TOP_PAIRS = 10, 4  # in a table for a notebook
 LARGEST_SUM = {"i": 2.0**63, "f": np.inf}  # what a sum of counts must stay below, by type
 LARGEST_LAG = 2**31  # beyond, rounding shows in powers of a transition matrix
 
@@ -253,6 +255,19 @@ class Cooccurrence(Value):
         pairs = ", ".join(f"{self.n_pairs(lag):,.0f} at lag {lag}" for lag in self.lags)
         form = "sparse" if self.is_sparse else "dense"
         return f"Cooccurrence({self.n_symbols:,} symbols, {form}; pairs: {pairs})"
+
+    def _repr_html_(self) -> str:
+        rows = [self._row(lag) for lag in self.lags[:MAX_LAGS]]
+        columns = ["lag", "pairs", "different ones", "most frequent"]
+        return html_table(repr(self), columns, rows, more_than(len(rows), len(self.lags), "lags"))
+
+    def _row(self, lag: int) -> tuple[int, str, str, str]:
+        """A lag, its pairs, how many of them differ, and how often the most frequent occur."""
+        table, labels = sparse.coo_array(self[lag]), self.vocabulary or range(self.n_symbols)
+        top = np.argsort(-table.data, kind="stable")[:TOP_PAIRS]
+        pairs = zip(table.row[top], table.col[top], table.data[top].tolist(), strict=True)
+        frequent = "  ".join(f"{labels[a]} {labels[b]} {n:,.0f}" for a, b, n in pairs if n)
+        return lag, f"{table.sum():,.0f}", f"{np.count_nonzero(table.data):,}", frequent
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a file, whole or not at all."""

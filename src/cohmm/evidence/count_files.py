@@ -15,16 +15,15 @@ import numpy as np
 
 from cohmm.atomic_write import StorageError
 from cohmm.data.encoding import check_many
-from cohmm.data.memory import Budget, MemoryCapError
+from cohmm.data.memory import Budget, Folder, MemoryCapError, ScratchArray
 from cohmm.data.read_sequences import BATCH, NOT_INTEGERS, checked_batch, coder_of
 from cohmm.data.readers.codes import Coder
 from cohmm.data.readers.scan import NoDataError, Notice, Piece, in_batches, read_pieces
 from cohmm.data.readers.source import Layout, Paths, Progress, Source, find_sources
-from cohmm.data.scratch import Folder, ScratchArray
 from cohmm.data.sequences import Sequences
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.cooccurrence import Cooccurrence
-from cohmm.evidence.counting import PairTotal, as_lags, hint_at_long_symbols
+from cohmm.evidence.counting import PairTotal, as_lags, hint_at_short_sequences
 from cohmm.evidence.external_sum import (
     IN_MEMORY,
     UNLIMITED,
@@ -37,7 +36,6 @@ from cohmm.evidence.windows import Triples, triple_counts
 from cohmm.kernels.threads import one_ahead
 from cohmm.kernels.types import Ints
 
-MOST_BRIDGES = 2**20  # symbols beside cuts that wait to be counted
 BITS = 21  # of a symbol in the key of a triple: there are at most two million
 BLOCK = 2**18  # triples that are made rows at a time
 
@@ -222,23 +220,22 @@ def _count(
         n = coder.n_symbols if labelled else 0
         return how.budget.beside(n, labelled).batch(how.batch_size)
 
-    batches = in_batches(pieces, size)
+    batches = in_batches(pieces, size, max([2 if how.triples else 1, *how.lags]))  # type: ignore[misc]
     if all(source.n_bytes is not None for source in sources):  # a pipe might make it wait
         batches = one_ahead(batches)
     n = 1
     with closing(batches):
-        for piece in batches:
+        for piece, stop in batches:
             n = max(n, coder.n_symbols if labelled else int(piece.codes.max()) + 1)
             if not labelled:
                 check_many(n, n_before + tally.n_observed + len(piece.codes), NOT_INTEGERS)
             tally.keep_within(how.budget.beside(n, labelled))
-            tally.add(piece, n)
+            tally.add(piece, stop, n)
             how.budget.check(f"{n:,} {'labels' if labelled else 'symbols'} and their counts")
-    tally.close(n)
 
 
 class Tally:
-    """Counts of pieces that follow one another, also across the places where they were cut."""
+    """Counts of pieces that follow one another, of files or of saved counts."""
 
     def __init__(self, how: Options) -> None:
         lags: tuple[int, ...] = how.lags  # type: ignore[assignment]
@@ -248,10 +245,6 @@ class Tally:
         self.symbol_counts: Ints = np.zeros(1, np.int64)
         self.start_counts: Ints = np.zeros(1, np.int64)
         self.n_sequences = self.n_observed = 0
-        self._before: Ints = np.empty(0, np.int32)
-        self._bridges: dict[int | str, list[Ints]] = {"triples": []}
-        self._bridges |= {lag: [] for lag in lags}
-        self._reach = max([2, *lags])
 
     def keep_within(self, budget: Budget) -> None:
         """Limit what may be held in memory from now on."""
@@ -260,49 +253,20 @@ class Tally:
         for each in sums:
             each.limit = budget.held(len(sums))
 
-    def add(self, piece: Piece, n: int) -> None:
-        """One more piece, of codes below ``n``."""
+    def add(self, piece: Piece, stop: int, n: int) -> None:
+        """What begins before ``stop`` in one more piece, of codes below ``n``."""
         data = Sequences._trusted(piece.codes, piece.offsets, n)
-        for place, (lag, total) in enumerate(self.pairs.items()):
-            symbols = total.count(data, lag)
-            if place == 0:
-                self.symbol_counts = _plus(self.symbol_counts, symbols)
-            if piece.goes_on:
-                self._bridges[lag].append(_bridge(piece, self._before, lag))
-        first = piece.codes[piece.starts]
-        self.start_counts = _plus(self.start_counts, np.bincount(first[first >= 0], minlength=n))
+        symbols = [total.count(data, lag, (0, stop)) for lag, total in self.pairs.items()]
+        first = piece.codes[piece.starts[piece.starts < stop]]
+        self.add_counts(symbols[0], np.bincount(first[first >= 0], minlength=n))
         if self.triples is not None:
-            self.add_triples(triple_counts(data))
-            if piece.goes_on:
-                self._bridges["triples"].append(_bridge(piece, self._before, 2))
-        if sum(sum(map(len, several)) for several in self._bridges.values()) > MOST_BRIDGES:
-            self.close(n)
-        self.n_sequences += len(piece.starts)
-        self.n_observed += len(piece.codes)
-        open_part = piece.codes[piece.offsets[-2] :]
-        if len(piece.starts) == 0:
-            open_part = np.concatenate([self._before, open_part])
-        self._before = open_part[-self._reach :].copy()
-
-    def add_triples(self, counts: Triples) -> None:
-        """Triples of codes that are final."""
-        assert self.triples is not None
-        self.triples.add(KeyCounts.of(triple_keys(counts.triples), counts.counts))
-
-    def close(self, n: int) -> None:
-        """Count the pairs and triples that cuts had separated."""
-        for lag, several in self._bridges.items():
-            if several:
-                offsets = np.cumsum([0, *map(len, several)])
-                data = Sequences._trusted(np.concatenate(several), offsets, n)
-                if isinstance(lag, int):
-                    self.pairs[lag].count(data, lag)
-                else:
-                    self.add_triples(triple_counts(data))
-                several.clear()
+            triples = triple_counts(data, (0, stop))
+            self.triples.add(KeyCounts.of(triple_keys(triples.triples), triples.counts))
+        self.n_sequences += len(first)
+        self.n_observed += stop
 
     def absorb(self, other: Tally) -> None:
-        """All that another tally has counted, and closed."""
+        """All that another tally has counted."""
         for lag, total in self.pairs.items():
             total.absorb(other.pairs[lag])
         if self.triples is not None and other.triples is not None:
@@ -324,7 +288,7 @@ class Tally:
                 raise ValueError(
                     f"there is no pair at lag {lag}: none of the {self.n_sequences:,} sequences "
                     f"has two observations {lag} apart"
-                    + hint_at_long_symbols(vocabulary if alone else None)
+                    + (hint_at_short_sequences(vocabulary, 1) if alone else "")
                 )
         counted = self.sums(vocabulary, how)
         for lag, n_pairs in counted.n_pairs.items():
@@ -364,15 +328,6 @@ def _plus(left: Ints, right: Ints) -> Ints:
     left = enlarged(left, len(right))
     left[: len(right)] += right
     return left
-
-
-def _bridge(piece: Piece, before: Ints, reach: int) -> Ints:
-    """``reach`` symbols from each side of a cut.
-
-    Neither side has a pair at lag ``reach``, or a triple where ``reach`` is 2, of its own: so
-    those counted here are the ones that the cut had separated.
-    """
-    return np.concatenate([before[-reach:], piece.codes[: piece.offsets[1]][:reach]])
 
 
 def triple_keys(rows: Ints) -> Ints:

@@ -17,8 +17,7 @@ from cohmm.data.read_sequences import FileSequences
 from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.cooccurrence import LARGEST_DENSE, Cooccurrence, check_total, checked_lag
-from cohmm.evidence.external_sum import UNLIMITED, ExternalSum
-from cohmm.evidence.packed_rows import PackedRows, added_rows
+from cohmm.evidence.external_sum import UNLIMITED, ExternalSum, PackedRows, added_rows
 from cohmm.evidence.prune import Selection, enlarged
 from cohmm.kernels import counts as kernels
 from cohmm.kernels.counts import LARGEST_BYTE, PackedEntries, pack_equal
@@ -73,15 +72,22 @@ def count_pairs(
             raise ValueError(
                 f"there is no pair at lag {lag}: {n_sequences} sequences, the longest of "
                 f"{longest} symbols, never have two observations {lag} apart"
-                + hint_at_long_symbols(counts.vocabulary if longest == 1 else None)
+                + (hint_at_short_sequences(counts.vocabulary, n_sequences) if longest == 1 else "")
             )
     return counts  # type: ignore[no-any-return]
 
 
-def hint_at_long_symbols(vocabulary: Vocabulary | None) -> str:
-    """What to say further where every sequence is one symbol of these."""
+def hint_at_short_sequences(vocabulary: Vocabulary | None, n_sequences: int) -> str:
+    """What to say further where every sequence is one symbol, of this vocabulary if there is one.
+
+    Labels may be texts, and many sequences may be a column.
+    """
+    if vocabulary and any(len(str(label).split()) > 1 for label in vocabulary):
+        return "; a string is one label: give its words as a list, text.split()"
     if vocabulary and min(len(str(label)) for label in vocabulary) > 1:
         return "; characters=True (--characters) reads text symbol by symbol"
+    if n_sequences > 1:
+        return "; one sequence is a flat list, or an array of the shape (n, 1)"
     return ""
 
 
@@ -144,27 +150,26 @@ def pair_counts(
     starts = np.bincount(
         first[known], None if weighing is None else weighing[known], data.n_symbols
     )
-    if weighing is None:
-        counted = _whole_counts(data, lags)
+    if data.n_symbols <= LARGEST_DENSE:
+        counted = {lag: dense_counts(data, lag, weighing) for lag in lags}
+    elif weighing is None:
+        counted = _sparse_counts(data, lags)
     else:
-        count = dense_counts if data.n_symbols <= LARGEST_DENSE else _weighed_pairs
-        counted = {lag: count(data, lag, weighing) for lag in lags}
+        counted = {lag: _weighed_pairs(data, lag, weighing) for lag in lags}
     by_lag = {lag: matrix for lag, (matrix, _) in counted.items()}
     return Cooccurrence._trusted(by_lag, counted[lags[0]][1], starts, data.vocabulary)
 
 
-def _whole_counts(data: Sequences, lags: list[int]) -> dict[int, tuple[Any, Ints]]:
-    """By lag the counts of pairs, and of symbols; a block of symbols at a time, if sparse."""
+def _sparse_counts(data: Sequences, lags: list[int]) -> dict[int, tuple[Any, Ints]]:
+    """By lag the counts of pairs, and of symbols; a block of symbols at a time."""
     budget = data.budget if isinstance(data, FileSequences) else NO_CAP
     budget = budget.beside(data.n_symbols, data.vocabulary is not None)
-    length = len(data.symbols)
-    size = max(length, 1) if data.n_symbols <= LARGEST_DENSE else budget.batch(LARGEST_BATCH)
+    length, everything = len(data.symbols), Selection.all(data.n_symbols, None)
     counted = {}
     for lag in lags:
         total, symbols = PairTotal(budget, len(lags)), np.zeros(data.n_symbols, np.int64)
-        for block in split(length, -(-length // size)):
+        for block in split(length, -(-length // budget.batch(LARGEST_BATCH))):
             symbols += total.count(data, lag, block)
-        everything = Selection.all(data.n_symbols, None)
         counted[lag] = total.matrix(everything, budget, len(lags))[0], symbols
     return counted
 
@@ -179,11 +184,13 @@ class PairTotal:
         self._table: Ints | None = None
         self.sparse = ExternalSum(PackedRows, budget.held(n_lags), budget.folder)
 
-    def count(self, data: Sequences, lag: int, block: tuple[int, int] | None = None) -> Ints:
-        """Add pairs that begin in a block of symbols; returns how often each symbol occurs."""
-        block = block or (0, len(data.symbols))
+    def count(self, data: Sequences, lag: int, block: tuple[int, int]) -> Ints:
+        """Add pairs that begin in a block of symbols; returns how often each symbol occurs there.
+
+        Sums of pairs in blocks that follow one another do not depend on where they are cut.
+        """
         if data.n_symbols <= LARGEST_DENSE:
-            table, symbols = dense_counts(data, lag, None)
+            table, symbols = dense_counts(data, lag, None, block)
             self._add_table(table)
             return symbols
         part, symbols = packed_counts(data, lag, block)
@@ -236,10 +243,11 @@ class PairTotal:
 
 
 def dense_counts(
-    data: Sequences, lag: int, weights: Floats | None
+    data: Sequences, lag: int, weights: Floats | None, block: tuple[int, int] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Counts of pairs, and of symbols: those that begin a pair, and those that do not."""
-    n, length = data.n_symbols, len(data.symbols)
+    """Counts of pairs that begin in a block, and of its symbols, whether they begin one or not."""
+    begin, stop = block or (0, len(data.symbols))
+    n, length = data.n_symbols, stop - begin
     kind = np.int64 if weights is None else np.float64
     # One table per part is worth its room only where it is much smaller than the data.  Whole
     # numbers add up in any parts; weights are always summed in the same.
@@ -248,7 +256,8 @@ def dense_counts(
 
     def count(first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         table, alone = np.zeros((n, n), kind), np.zeros(n, kind)
-        kernels.count_dense(data.symbols, data.offsets, (first, stop), lag, weights, table, alone)
+        part = (begin + first, begin + stop)
+        kernels.count_dense(data.symbols, data.offsets, part, lag, weights, table, alone)
         return table, alone
 
     tables = run(count, parts)
@@ -279,7 +288,7 @@ def packed_counts(
 
     large = np.concatenate(run(pack, pairs.tasks()))
     total = sum(map(len, pairs.buckets))
-    return PackedRows(widths, n_large, columns, small, large, total), totals + pairs.alone
+    return PackedRows(total, widths, n_large, columns, small, large), totals + pairs.alone
 
 
 class _SortedPairs(NamedTuple):

@@ -37,8 +37,7 @@ from cohmm.evidence.count_files import (
     triple_keys,
 )
 from cohmm.evidence.counting import as_lags
-from cohmm.evidence.external_sum import ExternalSum, KeyCounts
-from cohmm.evidence.packed_rows import PackedRows
+from cohmm.evidence.external_sum import ExternalSum, KeyCounts, PackedRows
 from cohmm.evidence.prune import Selection
 from cohmm.evidence.windows import Triples, check_size
 from cohmm.kernels.types import Ints

@@ -38,32 +38,42 @@ PART = 2**22  # symbols
 KEY_BITS = 62  # a window must be a number that 64 bits hold
 
 
-class _Windows(Value):
-    """Rows of symbols that occur, and how often: what `Triples` and `Windows` have in common.
+@dataclass(frozen=True, eq=False)
+class Windows(Value):
+    """The windows of 2 tau + 1 symbols that occur, and how often.
 
-    A subclass has the fields ``WHAT + "s"`` (rows, in order), ``counts``, ``n_symbols`` and
-    ``vocabulary``.
+    Parameters
+    ----------
+    windows : int32 array, (n, 2 tau + 1)
+        The distinct windows, in order.
+    counts : int64 or float64 array, (n,)
+        How often each occurs; whole numbers where windows were counted.
+    n_symbols : int
+        N, the number of symbols.
+    vocabulary : tuple or None
+        The labels of the symbols, where they have labels.
+
+    >>> count_windows([0, 1, 0, 1, 0, 1]) + count_windows([1, 1, 0, 1, 0])
+    Windows(2 symbols, tau=2, 3 distinct of 3 windows)
     """
 
-    WHAT: ClassVar[str]
-    counts: Any
-    n_symbols: Any
-    vocabulary: Any
-
-    @property
-    def _rows(self) -> Ints:
-        raise NotImplementedError
-
-    @staticmethod
-    def _check_shape(rows: Ints) -> None:
-        raise NotImplementedError
+    WHAT: ClassVar[str] = "window"
+    WIDTH: ClassVar[int | None] = None
+    windows: Ints
+    counts: Ints | Floats
+    n_symbols: int
+    vocabulary: Vocabulary | None = None
 
     def __post_init__(self) -> None:
         what = self.WHAT
-        rows = as_numbers(f"{what}s", self._rows, ndim=2)
-        self._check_shape(rows)
+        rows = as_numbers(f"{what}s", self.windows, ndim=2)
+        width, only = rows.shape[1], self.WIDTH
+        if width != only if only else width < 3 or width % 2 == 0:
+            raise ValueError(
+                f"{what}s are of the shape (n, {only or '2 tau + 1'}), not {rows.shape}"
+            )
         n = as_n_symbols(self.n_symbols)
-        check_size(n, rows.shape[1], what)
+        check_size(n, width, what)
         if len(rows) and not 0 <= rows.min() <= rows.max() < n:
             raise ValueError(
                 f"the {what}s are of symbols from {rows.min()} to {rows.max()}: there are {n}, "
@@ -83,167 +93,9 @@ class _Windows(Value):
         self._set(rows, amounts, n, labels_for(n, self.vocabulary))
 
     @classmethod
-    def _of_law(cls, law: Any, amount: float, vocabulary: Iterable[Any] | None) -> Self:
-        """A law, (N^tau, N, N^tau), as if so many windows had been counted."""
-        cube = as_law(f"the {cls.WHAT} law", law)
-        n = cube.shape[1] if cube.ndim == 3 else 0
-        tau = 1
-        while n > 1 and n**tau < len(cube):
-            tau += 1
-        wide = cls is not Triples
-        if n < 1 or cube.shape != (n**tau, n, n**tau) or (tau > 1 and not wide):
-            shape = "(N^tau, N, N^tau)" if wide else "(N, N, N)"
-            raise ValueError(f"a {cls.WHAT} law must be of the shape {shape}, not {cube.shape}")
-        check_size(n, 2 * tau + 1, cls.WHAT)
-        keys = np.flatnonzero(cube)
-        counts = cube.ravel()[keys] * amount
-        return cls(rows_of(keys, n, 2 * tau + 1), counts, n, vocabulary)  # type: ignore[call-arg]
-
-    def _total(self) -> float:
-        """How many were counted; a whole number, unless a law was given."""
-        return cast(float, self.counts.sum().item())
-
-    def __add__(self, other: object) -> Self:
-        if isinstance(other, int) and other == 0:  # so that sum() works
-            return self
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        width = self._rows.shape[1]
-        if other._rows.shape[1] != width:
-            raise ValueError(
-                f"{self.WHAT}s of {width} and of {other._rows.shape[1]} symbols do not add up"
-            )
-        vocabulary, n = united(self, other)
-        check_size(n, width, self.WHAT)
-        keys, counts = summed((each._keys(vocabulary, n), each.counts) for each in (self, other))
-        return self._trusted(rows_of(keys, n, width), counts, n, vocabulary)
-
-    __radd__ = __add__
-
-    def _keys(self, vocabulary: Vocabulary | None, n: int) -> Ints:
-        rows = self._rows
-        if vocabulary is not None and vocabulary != self.vocabulary:
-            rows = codes_in(self.vocabulary, vocabulary)[rows]
-        return keys_of(rows, n)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        return (
-            (self.n_symbols, self.vocabulary) == (other.n_symbols, other.vocabulary)
-            and self.counts.dtype == other.counts.dtype
-            and np.array_equal(self._rows, other._rows)
-            and np.array_equal(self.counts, other.counts)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the counts to a file, whole or not at all."""
-        kind = f"{self.WHAT}s"
-        header = {"n_symbols": self.n_symbols, "vocabulary": self.vocabulary}
-        storage.save(path, kind, header, {kind: self._rows, "counts": self.counts})
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read counts that `save` wrote."""
-        kind = f"{cls.WHAT}s"
-        header, arrays = storage.load(path, kind)
-        frozen(arrays)
-
-        def build() -> Any:
-            fields = arrays[kind], arrays["counts"], header["n_symbols"], header["vocabulary"]
-            return cls(*fields)  # type: ignore[call-arg]
-
-        return cast(Self, storage.reading(path, build))
-
-
-@dataclass(frozen=True, eq=False)
-class Triples(_Windows):
-    """The triples that occur, and how often.
-
-    Parameters
-    ----------
-    triples : int32 array, (n, 3)
-        The distinct triples (a, b, c), in order.
-    counts : int64 or float64 array, (n,)
-        How often each occurs; whole numbers where triples were counted.
-    n_symbols : int
-        N, the number of symbols.
-    vocabulary : tuple or None
-        The labels of the symbols, where they have labels.
-
-    >>> count_triples([0, 1, 0, 1, 0]) + count_triples([0, 1, 0])
-    Triples(2 symbols, 2 distinct of 4 triples)
-    """
-
-    WHAT = "triple"
-    triples: Ints
-    counts: Ints | Floats
-    n_symbols: int
-    vocabulary: Vocabulary | None = None
-
-    @classmethod
-    def from_probability(
-        cls, law: Any, n_triples: float = 10**9, *, vocabulary: Iterable[Any] | None = None
-    ) -> Triples:
-        """A given law of triples, (N, N, N), as if ``n_triples`` of them had been counted.
-
-        >>> Triples.from_probability([[[.5, 0], [.25, 0]], [[0, 0], [0, .25]]], n_triples=8).counts
-        array([4., 2., 2.])
-        """
-        return cls._of_law(law, as_amount("n_triples", n_triples), vocabulary)
-
-    @property
-    def n_triples(self) -> float:
-        """How many triples were counted; a whole number, unless a law was given."""
-        return self._total()
-
-    def __repr__(self) -> str:
-        return (
-            f"Triples({self.n_symbols:,} symbols, {len(self.counts):,} distinct "
-            f"of {self.n_triples:,.0f} triples)"
-        )
-
-    @property
-    def _rows(self) -> Ints:
-        return self.triples
-
-    @staticmethod
-    def _check_shape(rows: Ints) -> None:
-        if rows.shape[1] != 3:
-            raise ValueError(f"triples are of the shape (n, 3), not {rows.shape}")
-
-
-@dataclass(frozen=True, eq=False)
-class Windows(_Windows):
-    """The windows of 2 tau + 1 symbols that occur, and how often.
-
-    Parameters
-    ----------
-    windows : int32 array, (n, 2 tau + 1)
-        The distinct windows, in order.
-    counts : int64 or float64 array, (n,)
-        How often each occurs; whole numbers where windows were counted.
-    n_symbols : int
-        N, the number of symbols.
-    vocabulary : tuple or None
-        The labels of the symbols, where they have labels.
-
-    >>> count_windows([0, 1, 0, 1, 0, 1]) + count_windows([1, 1, 0, 1, 0])
-    Windows(2 symbols, tau=2, 3 distinct of 3 windows)
-    """
-
-    WHAT = "window"
-    windows: Ints
-    counts: Ints | Floats
-    n_symbols: int
-    vocabulary: Vocabulary | None = None
-
-    @classmethod
     def from_probability(
         cls, law: Any, n_windows: float = 10**9, *, vocabulary: Iterable[Any] | None = None
-    ) -> Windows:
+    ) -> Self:
         """A given law, as if ``n_windows`` windows had been counted.
 
         ``law`` is (N^tau, N, N^tau), as `window_probability` gives it:
@@ -257,6 +109,23 @@ class Windows(_Windows):
         """
         return cls._of_law(law, as_amount("n_windows", n_windows), vocabulary)
 
+    @classmethod
+    def _of_law(cls, law: Any, amount: float, vocabulary: Iterable[Any] | None) -> Self:
+        """A law, (N^tau, N, N^tau), as if so many windows had been counted."""
+        cube = as_law(f"the {cls.WHAT} law", law)
+        n = cube.shape[1] if cube.ndim == 3 else 0
+        tau = 1
+        while n > 1 and n**tau < len(cube):
+            tau += 1
+        if n < 1 or cube.shape != (n**tau, n, n**tau) or cls.WIDTH not in (None, 2 * tau + 1):
+            shape = "(N, N, N)" if cls.WIDTH else "(N^tau, N, N^tau)"
+            raise ValueError(f"a {cls.WHAT} law must be of the shape {shape}, not {cube.shape}")
+        check_size(n, 2 * tau + 1, cls.WHAT)
+        keys = np.flatnonzero(cube)
+        counts = cube.ravel()[keys] * amount
+        labels: Any = vocabulary
+        return cls(rows_of(keys, n, 2 * tau + 1), counts, n, labels)
+
     @property
     def tau(self) -> int:
         """How many symbols are on either side of the middle."""
@@ -265,7 +134,7 @@ class Windows(_Windows):
     @property
     def n_windows(self) -> float:
         """How many windows were counted; a whole number, unless a law was given."""
-        return self._total()
+        return cast(float, self.counts.sum().item())
 
     @property
     def past(self) -> Ints:
@@ -282,20 +151,98 @@ class Windows(_Windows):
         """The symbols after the middle as one number, (n,), below N^tau."""
         return keys_of(self.windows[:, self.tau + 1 :], self.n_symbols)
 
-    def __repr__(self) -> str:
+    def __add__(self, other: object) -> Self:
+        if isinstance(other, int) and other == 0:  # so that sum() works
+            return self
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        width = self.windows.shape[1]
+        if other.windows.shape[1] != width:
+            raise ValueError(
+                f"{self.WHAT}s of {width} and of {other.windows.shape[1]} symbols do not add up"
+            )
+        vocabulary, n = united(self, other)
+        check_size(n, width, self.WHAT)
+        keys, counts = summed((each._keys(vocabulary, n), each.counts) for each in (self, other))
+        return self._trusted(rows_of(keys, n, width), counts, n, vocabulary)
+
+    __radd__ = __add__
+
+    def _keys(self, vocabulary: Vocabulary | None, n: int) -> Ints:
+        rows = self.windows
+        if vocabulary is not None and self.vocabulary != vocabulary:
+            rows = codes_in(cast(Vocabulary, self.vocabulary), vocabulary)[rows]
+        return keys_of(rows, n)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
         return (
-            f"Windows({self.n_symbols:,} symbols, tau={self.tau}, {len(self.counts):,} distinct "
-            f"of {self.n_windows:,.0f} windows)"
+            (self.n_symbols, self.vocabulary) == (other.n_symbols, other.vocabulary)
+            and self.counts.dtype == other.counts.dtype
+            and np.array_equal(self.windows, other.windows)
+            and np.array_equal(self.counts, other.counts)
         )
 
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        tau = "" if self.WIDTH else f"tau={self.tau}, "
+        return (
+            f"{type(self).__name__}({self.n_symbols:,} symbols, {tau}{len(self.counts):,} distinct "
+            f"of {self.n_windows:,.0f} {self.WHAT}s)"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file, whole or not at all."""
+        kind = f"{self.WHAT}s"
+        header = {"n_symbols": self.n_symbols, "vocabulary": self.vocabulary}
+        storage.save(path, kind, header, {kind: self.windows, "counts": self.counts})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read counts that `save` wrote."""
+        kind = f"{cls.WHAT}s"
+        header, arrays = storage.load(path, kind)
+        frozen(arrays)
+
+        def build() -> Any:
+            fields = arrays[kind], arrays["counts"], header["n_symbols"], header["vocabulary"]
+            return cls(*fields)
+
+        return cast(Self, storage.reading(path, build))
+
+
+class Triples(Windows):
+    """The triples that occur, and how often: windows of three, with the same fields.
+
+    >>> count_triples([0, 1, 0, 1, 0]) + count_triples([0, 1, 0])
+    Triples(2 symbols, 2 distinct of 4 triples)
+    """
+
+    WHAT = "triple"
+    WIDTH = 3
+
+    @classmethod
+    def from_probability(
+        cls, law: Any, n_triples: float = 10**9, *, vocabulary: Iterable[Any] | None = None
+    ) -> Self:
+        """A given law of triples, (N, N, N), as if ``n_triples`` of them had been counted.
+
+        >>> Triples.from_probability([[[.5, 0], [.25, 0]], [[0, 0], [0, .25]]], n_triples=8).counts
+        array([4., 2., 2.])
+        """
+        return cls._of_law(law, as_amount("n_triples", n_triples), vocabulary)
+
     @property
-    def _rows(self) -> Ints:
+    def triples(self) -> Ints:
+        """The distinct triples (a, b, c), in order, (n, 3)."""
         return self.windows
 
-    @staticmethod
-    def _check_shape(rows: Ints) -> None:
-        if rows.shape[1] < 3 or rows.shape[1] % 2 == 0:
-            raise ValueError(f"windows are of the shape (n, 2 tau + 1), not {rows.shape}")
+    @property
+    def n_triples(self) -> float:
+        """How many triples were counted; a whole number, unless a law was given."""
+        return self.n_windows
 
 
 def count_triples(
@@ -318,11 +265,7 @@ def count_triples(
     options: dict[str, Any] = {"vocabulary": vocabulary, "n_symbols": n_symbols}
     options |= {"unseen": unseen, "characters": characters}
     counts, n, longest = count_data(X, lengths, triple_counts, **options)
-    if not len(counts.counts):
-        raise ValueError(
-            f"there is no triple: {n} sequences, the longest of {longest} symbols, never have "
-            "three observations in a row"
-        )
+    _check_some(counts, n, longest, "three observations in a row")
     return counts  # type: ignore[no-any-return]
 
 
@@ -347,43 +290,53 @@ def count_windows(
     options: dict[str, Any] = {"vocabulary": vocabulary, "n_symbols": n_symbols}
     options |= {"unseen": unseen, "characters": characters}
     counts, n, longest = count_data(X, lengths, window_counts, tau, **options)
-    if not len(counts.counts):
-        raise ValueError(
-            f"there is no window: {n} sequences, the longest of {longest} symbols, never have "
-            f"{2 * tau + 1} observations in a row; a smaller tau needs fewer"
-        )
+    wanted = f"{2 * tau + 1} observations in a row; a smaller tau needs fewer"
+    _check_some(counts, n, longest, wanted)
     return counts  # type: ignore[no-any-return]
 
 
-def triple_counts(data: Sequences) -> Triples:
-    """`count_triples` of `Sequences`, where counting no triple at all is no mistake."""
-    n = data.n_symbols
-    check_size(n, 3, "triple")
-    keys, counts = _counted(data, 3)
-    return Triples._trusted(rows_of(keys, n, 3), counts, n, data.vocabulary)
+def _check_some(counts: Windows, n: int, longest: int, wanted: str) -> None:
+    if not len(counts.counts):
+        raise ValueError(
+            f"there is no {counts.WHAT}: {n} sequences, the longest of {longest} symbols, never "
+            f"have {wanted}"
+        )
+
+
+def triple_counts(data: Sequences, block: tuple[int, int] | None = None) -> Triples:
+    """`count_triples` of `Sequences`, of those that begin in a block; there may be none."""
+    return Triples._trusted(*_counted(data, 3, block, "triple"))
 
 
 def window_counts(data: Sequences, tau: int = 2) -> Windows:
     """`count_windows` of `Sequences`, where counting no window at all is no mistake."""
     check_whole(tau=tau)
-    n, width = data.n_symbols, 2 * int(tau) + 1
-    check_size(n, width, "window")
-    keys, counts = _counted(data, width)
-    return Windows._trusted(rows_of(keys, n, width), counts, n, data.vocabulary)
+    return Windows._trusted(*_counted(data, 2 * int(tau) + 1, None, "window"))
 
 
-def _counted(data: Sequences, width: int) -> tuple[Ints, Ints]:
+def _counted(
+    data: Sequences, width: int, block: tuple[int, int] | None, what: str
+) -> tuple[Ints, Ints, int, Vocabulary | None]:
+    """The fields of `Triples` or `Windows`."""
+    n = data.n_symbols
+    check_size(n, width, what)
+    keys, counts = _key_counts(data, width, *(block or (0, len(data.symbols))))
+    return rows_of(keys, n, width), counts, n, data.vocabulary
+
+
+def _key_counts(data: Sequences, width: int, begin: int, stop: int) -> tuple[Ints, Ints]:
     """The windows that occur as numbers of base N, in order, and how often each does."""
-    length, cells = len(data.symbols), data.n_symbols**width
+    length, cells = stop - begin, data.n_symbols**width
     if cells <= DENSE_CELLS:
         parts = split(length, min(n_threads(), max(1, length // (4 * cells))))
-        tables = run(lambda first, stop: _table(data, width, cells, first, stop), parts)
+        tables = run(lambda i, j: _table(data, width, cells, begin + i, begin + j), parts)
         table = np.sum(tables, axis=0)
         keys = np.flatnonzero(table)
         return keys, table[keys]
 
-    def count(first: int, stop: int) -> KeyCounts:
-        return KeyCounts.of(*np.unique(_keys_in(data, width, first, stop), return_counts=True))
+    def count(i: int, j: int) -> KeyCounts:
+        keys = _keys_in(data, width, begin + i, begin + j)
+        return KeyCounts.of(*np.unique(keys, return_counts=True))
 
     total = ExternalSum(KeyCounts)
     parts, at_once = split(length, -(-length // PART)), n_threads()

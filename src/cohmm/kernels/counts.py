@@ -10,7 +10,7 @@ rows, ``fill_buckets`` writes pairs there as 32-bit keys, ``radix_sort`` sorts e
 ``pack_equal`` makes rows of a sparse matrix of it.  ``count_triples`` and ``triple_keys`` are for
 three symbols in a row.
 
-Sums of sparse counts have five bytes per entry: see `cohmm.evidence.packed_rows`.  A count up to
+Sums of sparse counts have five bytes per entry: see `cohmm.evidence.external_sum`.  A count up to
 255 is a byte; a larger one is the byte 0, and stands in a list of its own, in the order of the
 entries.
 Of all pairs counted, at most one in 256 has a place in that list.

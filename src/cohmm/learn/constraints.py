@@ -1,4 +1,4 @@
-"""What is known of a model before the data is seen: tables, zeros, states, pseudo-counts."""
+"""Constraints on a model: tables that are set, zeros, labelled states, pseudo-counts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = {"s": "startprob", "t": "transmat", "e": "emissionprob"}
 
 
 class PseudoCounts(NamedTuple):
-    """What every start, transition and emission is counted before the data is seen.
+    """Pseudo-counts of starts, transitions and emissions, beside those of the data.
 
     Dirichlet's density with parameters one larger, so that none is maximum likelihood.  Numbers,
     or arrays of the shape of what they are counted for; where a probability is zero, nothing is
@@ -86,8 +86,8 @@ def tables(model: HMM) -> tuple[Floats, Floats, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
-    """What is known of a model.
+class Constraints:
+    """What a model has to agree with.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ class Known:
         Letters of what is learned, "s"tart, "t"ransitions, "e"missions; what is set of the
         others stays as it is.
     states : array, (T,), optional
-        States of the observations, -1 where unknown.
+        Labels: the states of the observations, -1 where unknown.
     prior : PseudoCounts, optional
-        What is counted before the data is seen.
+        Counted beside the data.
     """
 
     startprob: Floats | None = None
@@ -123,8 +123,8 @@ class Known:
         return sum(table is not None for table in tables)
 
     @property
-    def decides_states(self) -> bool:
-        """Whether anything that is known tells one state from another."""
+    def distinguish_states(self) -> bool:
+        """Whether a table or a label distinguishes one state from another."""
         return self.n_tables > 0 or self.states is not None
 
     def check(self, n_components: int, n_symbols: int) -> None:
@@ -231,7 +231,7 @@ class UserTables:
             raise ValueError(f"emissionprob_ has {n} symbols, and n_features={n_features!r}")
         return self.with_model(replace(model, vocabulary=self._labels(n, vocabulary)))
 
-    def known(
+    def constraints(
         self,
         n_components: Any,
         *,
@@ -239,7 +239,7 @@ class UserTables:
         init_params: str | None = None,
         states: Any = None,
         prior: PseudoCounts | None = None,
-    ) -> Known | None:
+    ) -> Constraints | None:
         """What a learner is to start from and to hold; None where that is nothing.
 
         Parameters
@@ -249,7 +249,7 @@ class UserTables:
         params, init_params
             What is learned, and what starts from the data: as for `PairwiseHMM`.
         states, prior
-            As for `Known`.
+            As for `Constraints`.
         """
         check_learned(params, "params")
         if init_params is not None:
@@ -264,7 +264,7 @@ class UserTables:
             raise ValueError(f"params={params!r} holds {name}_ fixed: set it before fit")
         if states is prior is None and all(table is None for table in start.values()):
             return None
-        return Known(start["s"], start["t"], start["e"], params, states, prior)
+        return Constraints(start["s"], start["t"], start["e"], params, states, prior)
 
     def _start(self, letter: str, params: str, init_params: str | None) -> Any:
         """Where a table starts, or None, where that is for the data to say."""

@@ -33,6 +33,7 @@ from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats
 from cohmm.model.hmm import HMM
 from cohmm.model.markov_chain import stationary_distribution
+from cohmm.model.state_table import states_as_html
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -116,6 +117,12 @@ class Fit:
     def n_iter(self) -> int:
         """Passes over the evidence."""
         return self.history[-1].n_iter
+
+    def _repr_html_(self) -> str:
+        passes = f"{self.n_iter:,} pass{'' if self.n_iter == 1 else 'es'}"
+        ended = "converged" if self.converged else "not converged"
+        title = f"{type(self).__name__}: {passes}, {ended}; objective {self.objective:.6f}"
+        return states_as_html(self.model, title)
 
 
 class EvidenceWarning(UserWarning):

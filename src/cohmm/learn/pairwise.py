@@ -1,24 +1,23 @@
 """The whole recipe, from data to a model: pairs first, then maximum likelihood.
 
-0. Options are checked, before anything is counted.
+0. Check all options, before anything is counted.
 1. Count pairs, in one pass over the data.
-2. Learn from them alone: `min_volume`, which orders states by prevalence, and gives a symbol that
-   is in no pair its frequency, in every state.
-3. Decide, once, whether to refine (`Refinement.decide`): if the data is at hand and that is worth
-   its time.  From the pair estimate or, where a random start leads further, from that
-   (`best_start`).  Of pairs alone the volume term is taken away, if zeros show (`debias`).
-4. Refine: `refine`, by the sequences; of long data by its triples, at a cost that does not depend
-   on its length.
-
-Where something is `Known` that tells states apart, a start that agrees with it takes the place of
-step 2; so do triples, windows or random starts where there are more states than symbols, which
-pairs cannot tell apart (`overcomplete_start`).
+2. Learn from pairs alone (`min_volume`).
+3. Decide, once, whether to refine, and by what (`Refinement.decide`): if the data is at hand and
+   that is worth its time.  If not, the pair estimate is the answer, without the bias of the volume
+   term if zeros show (`debias_if_sparse`).
+4. Choose where to start: at the pair estimate or, where a random start leads further, there
+   (`best_start`).  With constraints, at a model that satisfies them; with more states than symbols,
+   which pairs cannot tell apart, at what longer windows say (`overcomplete_start`).
+5. Refine (`Refinement.run`): by the sequences; of long data by its triples, at a cost that does not
+   depend on its length.
+6. Of ``n_init`` starts, keep the model of the highest likelihood.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -30,11 +29,11 @@ from cohmm.data.sequences import Sequences
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.types import Floats
-from cohmm.learn.constraints import Known, uniform_states
-from cohmm.learn.learner import Callback, Fit, Record, in_stage, keeping, learner
+from cohmm.learn.constraints import Constraints, uniform_states
+from cohmm.learn.learner import Callback, Fit, in_stage, keeping, learner
 from cohmm.learn.pairs.debias import debias_if_sparse
 from cohmm.learn.pairs.min_volume import min_volume
-from cohmm.learn.pairs.nmf import from_pairs
+from cohmm.learn.pairs.nmf import fits_with_constraints
 from cohmm.learn.pairs.pair_evidence import (
     Combine,
     States,
@@ -43,21 +42,15 @@ from cohmm.learn.pairs.pair_evidence import (
     warned_of_noise_later,
 )
 from cohmm.learn.pairs.volume import Volume, check_penalty, volume_term
-from cohmm.learn.refinement import (
-    SMOOTHING,
-    Decision,
-    First,
-    Refine,
-    Refinement,
-    overcomplete_start,
-)
-from cohmm.learn.sequences.likelihood import from_labels
-from cohmm.learn.sequences.multistart import best_start, random_start
+from cohmm.learn.refinement import SMOOTHING, Refine, Refinement
+from cohmm.learn.sequences.likelihood import fit_of_labels, start_from_labels
+from cohmm.learn.sequences.multistart import Start, best_start, overcomplete_start, random_start
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.hmm import HMM
+from cohmm.model.sampling import generator
 
 PAIR_PASSES = 3000
-RANDOM_STARTS = 16  # beside those from pairs, where transitions or their zeros are known
+RANDOM_STARTS = 16  # beside those from pairs, where transitions or their zeros are set
 
 
 @dataclass(frozen=True)
@@ -69,13 +62,13 @@ class PairwiseFit(Fit):
     counts : Cooccurrence
         The pairs.
     pairs : Fit or None
-        What they alone say: a `PairFit`, unless something was known; None where all states were, or
-        there are more of them than symbols.
+        The estimate from pairs alone: a `PairFit`, or with constraints a `Fit`; None where none was
+        needed, or pairs cannot tell so many states apart.
     refined : RefinedFit or None
-        What came after, which the model then is.
+        The refinement, which the model is then from.
     began : str
-        What refinement began from, or what the model is where there was none: "pairs", "triples",
-        "windows", "random starts" or "what is known".
+        Where refinement started, or what the model is from where there was none: "pairs",
+        "triples", "windows", "random starts" or "constraints".
     """
 
     counts: Cooccurrence = field(repr=False)
@@ -99,7 +92,7 @@ def pairwise(
     volume: str | Volume = "logdet",
     penalty: float | Literal["auto"] | None = None,
     weights: Any = None,
-    known: Known | None = None,
+    constraints: Constraints | None = None,
     max_iter: int | None = None,
     tol: float = 1e-3,
     n_init: int = 1,
@@ -116,23 +109,27 @@ def pairwise(
     ----------
     data : Sequences, Partitioned or Cooccurrence
         Counts alone cannot be refined.
-    n_components, combine, volume, penalty, n_init, start
+    n_components, combine, volume, penalty, start
         As for `cohmm.learn.min_volume`.
     weights : array, (S,), optional
         How often each sequence counts, in both steps.
-    known : Known, optional
-        Tables to start from, zeros, states of some observations, pseudo-counts.
+    constraints : Constraints, optional
+        Tables to start from, zeros, labels of some observations, pseudo-counts.
     max_iter : int, optional
         Passes of each step, at most; default: 3,000 over the pairs, which are cheap, and 60 over
         the data, or up to 200 where that takes less than a minute.
     tol : float
         As for both steps.
+    n_init : int
+        Starts of the whole recipe: the first as by default, the others at random.  Each is refined,
+        and the model of the highest likelihood is kept.  Where nothing is refined, as for
+        `cohmm.learn.min_volume`.  Starts that are the same are refined once.
     lags : tuple, optional
         Distances at which pairs are counted; default: 1, or those that counts have.
     smoothing : float, optional
-        As for both steps; default: .1, or none where parameters or all states were given.
+        As for both steps; default: .1, or none where tables are set or all states are labelled.
     refine : bool, "auto", "sequences" or "triples"
-        Whether to refine, and by the likelihood of what.  "auto": if that is about a minute's work
+        Whether to refine, and by which likelihood.  "auto": if that is about a minute's work
         at most, or if ``sparsity`` asks for it, and the data can be read again.  Unless one is
         asked for, triples serve for more than 1e7 symbols, and sequences for less.
     sparsity : float or "auto"
@@ -150,73 +147,98 @@ def pairwise(
     >>> fit.model.distance(truth).transition < fit.pairs.model.distance(truth).transition
     True
     """
-    # Options first: a typo costs no pass over the data.
-    if known is not None and not isinstance(known, Known):
-        raise ValueError(f"known must be a Known, not {known!r}")
-    known = known or Known()
+    # 0. Check all options: a typo costs no pass over the data.
+    if constraints is not None and not isinstance(constraints, Constraints):
+        raise ValueError(f"constraints must be Constraints, not {constraints!r}")
+    constraints = constraints or Constraints()
     weights = _checked_weights(data, weights)
     check_choice(("tied", "summed"), combine=combine)
     check_penalty(penalty)
-    volume_term(volume)  # refuses what is none
+    volume_term(volume)  # checks it
     refinement = Refinement(
-        refine, known, weights, sparsity, smoothing, max_iter, tol, random_state
+        refine, constraints, weights, sparsity, smoothing, max_iter, tol, random_state
     )
-    passes = PAIR_PASSES if max_iter is None else max_iter
+    pair_passes = PAIR_PASSES if max_iter is None else max_iter
     pair_smoothing = SMOOTHING if smoothing is None else smoothing
+    pair_callback = in_stage("pairs", pair_passes, callback)
     # 1. Count pairs, in one pass over the data.
     if isinstance(data, Cooccurrence):
         counts, sequences = data, None
     else:
-        counts, sequences = (
-            count_pairs(data, lags=(1,) if lags is None else lags, weights=weights),
-            data,
-        )
+        counts = count_pairs(data, lags=(1,) if lags is None else lags, weights=weights)
+        sequences, lags = data, None
     if is_whole(n_components) and n_components >= 1:  # type: ignore[operator]
-        known.check(int(n_components), counts.n_symbols)
-    if known.decides_states:
-        return _informed(sequences, counts, n_components, refinement, passes, callback)
-    if (too_many := _beyond(n_components, counts)) is not None:
-        if sequences is None or refine is False:
-            raise ValueError(
-                f"n_components={too_many} states cannot be learned from pairs of "
-                f"{n_in_pairs(counts)} symbols: give the sequences, and leave out refine=False, or "
-                "ask for fewer states"
-            )
-        first = overcomplete_start(
-            sequences, too_many, smoothing=pair_smoothing, random_state=random_state
-        )
-        refined = refinement.run(first.model, Decision("sequences", sequences), callback)
-        return _together(counts, None, refined, first.began)
-    # 2. Learn from pairs alone.
-    with warned_of_noise_later():
-        pairs = min_volume(
-            counts,
-            n_components,
-            lags=lags if isinstance(data, Cooccurrence) else None,
-            combine=combine,
-            volume=volume,
-            penalty=penalty,
-            max_iter=passes,
-            tol=tol,
-            n_init=n_init,
-            smoothing=pair_smoothing,
-            random_state=random_state,
-            start=start,
-            callback=in_stage("pairs", passes, callback),
-        )
+        constraints.check(int(n_components), counts.n_symbols)
+    # 2. Learn from pairs alone, if they can tell the states apart and no constraint does.
+    from_pairs = partial(
+        min_volume,
+        counts,
+        n_components,
+        lags=lags,
+        combine=combine,
+        volume=volume,
+        penalty=penalty,
+        max_iter=pair_passes,
+        tol=tol,
+        smoothing=pair_smoothing,
+        random_state=random_state,
+        start=start,
+        callback=pair_callback,
+    )
+    with_constraints = partial(
+        fits_with_constraints,
+        counts,
+        constraints,
+        n_components,
+        max_iter=pair_passes,
+        tol=tol,
+        callback=pair_callback,
+    )
+    may_refine = sequences is not None and refine is not False
+    estimate = None
+    if not constraints.distinguish_states and not _exceeds_symbols(n_components, counts):
+        with warned_of_noise_later():
+            estimate = from_pairs(n_init=1 if may_refine else n_init)
+    k = _fixed_number(n_components) if estimate is None else estimate.model.n_components
+    constraints.check(k, counts.n_symbols)
     # 3. Decide, once, whether to refine, and by what.
-    k = pairs.model.n_components
-    known.check(k, counts.n_symbols)
     decision = refinement.decide(sequences, counts, k)
-    warn_of_noise(pairs.spectrum, k, goes_on=decision is not None)
-    first = First(pairs.model, "pairs")
+    if estimate is not None:
+        warn_of_noise(estimate.spectrum, k, goes_on=decision is not None)
     if decision is None:
+        if estimate is None:
+            [alone] = with_constraints(alone=True, random_state=random_state)
+            return _result(counts, alone, None, "constraints")
+        if may_refine and n_init > 1:
+            with warned_of_noise_later():
+                estimate = from_pairs(n_init=n_init)
         if sparsity == "auto" and combine == "tied":
-            pairs = debias_if_sparse(pairs, counts, pair_smoothing, random_state)
-    elif start is None and weights is None and k > 1 and decision.evidence == "sequences":
-        first = _better_start(pairs.model, decision.data, random_state)
-    # 4. Refine.
-    return _together(counts, pairs, refinement.run(first.model, decision, callback), first.began)
+            estimate = debias_if_sparse(estimate, counts, pair_smoothing, random_state)
+        return _result(counts, estimate, None, "pairs")
+    # 4. Choose where to start, ``n_init`` times.
+    if constraints.states is not None:
+        fit = fit_of_labels(decision.data, constraints, k, weights)
+        if fit is not None:  # all states are labelled: there is nothing to climb
+            return PairwiseFit(
+                **vars(fit), counts=counts, pairs=None, refined=None, began="constraints"
+            )
+    seeds = _seeds(random_state, n_init)
+    if constraints.distinguish_states:
+        starts = _starts_with_constraints(decision.data, k, refinement, with_constraints, seeds)
+    elif estimate is None:
+        starts = (overcomplete_start(decision.data, k, pair_smoothing, seed) for seed in seeds)
+    else:
+        race = start is None and weights is None and decision.evidence == "sequences"
+        starts = _starts_from_pairs(estimate, decision.data, race and k > 1, seeds)
+    # 5. Refine from each start; from starts that are the same, once.
+    runs: list[tuple[Start, RefinedFit]] = []
+    for begin in starts:
+        if not any(begin.model == other.model for other, _ in runs):
+            runs.append((begin, refinement.run(begin.model, decision, callback)))
+    # 6. Keep the model of the highest likelihood.
+    begin, refined = max(runs, key=lambda run: run[1].log_likelihood)
+    refined = replace(refined, starts=tuple(fit.objective for _, fit in runs))
+    return _result(counts, begin.pairs, refined, begin.began)
 
 
 def _checked_weights(data: Data | Cooccurrence, weights: Any) -> Floats | None:
@@ -234,99 +256,78 @@ def _checked_weights(data: Data | Cooccurrence, weights: Any) -> Floats | None:
     return None if weights is None or (weights == 1).all() else weights
 
 
-def _beyond(n_components: States, counts: Cooccurrence) -> int | None:
-    """The number of states, if it is more than pairs can tell apart."""
-    if not is_whole(n_components) or not 0 < n_in_pairs(counts) < int(n_components):
-        return None
+def _exceeds_symbols(n_components: States, counts: Cooccurrence) -> bool:
+    """Whether there are more states than pairs of so many symbols can tell apart."""
+    return is_whole(n_components) and 0 < n_in_pairs(counts) < int(n_components)
+
+
+def _fixed_number(n_components: States) -> int:
+    if not is_whole(n_components):
+        raise ValueError(
+            f"n_components={n_components!r}: tables and labels are of a number of states; give it"
+        )
     return int(n_components)
 
 
-def _better_start(model: HMM, sequences: Data, random_state: Any) -> First:
-    """The pair estimate, or what leads further."""
-    draw = partial(random_start, sequences, model.n_components)
-    best = best_start(sequences, [model], draw, random_state=random_state)
-    return First(best, "pairs" if best is model else "random starts")
+def _seeds(random_state: Any, n_init: int) -> Iterator[Any]:
+    """The seed of the first start, and then others: one start is the same however many follow."""
+    yield random_state
+    if n_init > 1:
+        yield from generator(random_state).spawn(n_init - 1)
 
 
-def _informed(
-    sequences: Data | None,
-    counts: Cooccurrence,
-    n_components: States,
+def _starts_from_pairs(pairs: Fit, data: Data, race: bool, seeds: Iterator[Any]) -> Iterator[Start]:
+    """The pair estimate or, if it may ``race``, what leads further; then random starts."""
+    model, k, seed = pairs.model, pairs.model.n_components, next(seeds)
+    draw = partial(random_start, data, k)
+    first = best_start(data, [model], draw, random_state=seed) if race else model
+    yield Start(first, "pairs" if first is model else "random starts", pairs)
+    for seed in seeds if k > 1 else ():
+        yield Start(best_start(data, [], draw, random_state=seed), "random starts", pairs)
+
+
+def _starts_with_constraints(
+    data: Data,
+    k: int,
     refinement: Refinement,
-    passes: int,
-    callback: Callback | None,
-) -> PairwiseFit:
-    """From a start that agrees with what is known."""
-    known = refinement.known
-    if not is_whole(n_components):
-        raise ValueError(f"n_components={n_components!r}: what is known has a number of states")
-    k = int(n_components)
-    labelled: Fit | HMM | None = None
-    decision = refinement.decide(sequences, counts, k)
-    data = None if decision is None else decision.data
-    if known.states is not None:
-        if refinement.refine is False:
-            raise ValueError("refine=False learns from pairs alone, which have no known states")
-        if data is None:
-            raise ValueError("states are of observations: give the data, not its counts")
-        if not isinstance(data, Sequences):
-            raise ValueError("known states are for data in memory, not for parts of it")
-        labelled = from_labels(data, known, k, refinement.weights, refinement.random_state)
-        if isinstance(labelled, Fit):
-            return _together(counts, None, None, "what is known", labelled)
-    pairs = None
-    if isinstance(labelled, HMM):
-        start = labelled
-    elif known.n_tables == 3 and data is not None:
-        start = known.over(uniform_states(k, np.ones(counts.n_symbols), counts.vocabulary))
-    else:
-        fits = from_pairs(
-            counts,
-            known,
-            k,
-            alone=data is None,
-            max_iter=passes,
-            tol=refinement.tol,
-            random_state=refinement.random_state,
-            record=Record(in_stage("pairs", passes, callback)),
-        )
-        pairs, start = fits[0], fits[0].model
-        if data is not None and known.emissionprob is None and refinement.weights is None:
-            start = _raced(data, known, [fit.model for fit in fits], refinement.random_state)
-        elif data is not None:
-            start = known.over(start)
-    return _together(counts, pairs, refinement.run(start, decision, callback), "what is known")
+    fits_from_pairs: Callable[..., list[Fit]],
+    seeds: Iterator[Any],
+) -> Iterator[Start]:
+    """Models with the tables that are set, or the labels; what these leave open is from pairs."""
+    constraints, weights = refinement.constraints, refinement.weights
+    for seed in seeds:
+        pairs = None
+        if constraints.states is not None:
+            model = start_from_labels(data, constraints, k, weights, seed)
+        elif constraints.n_tables == 3:
+            model = constraints.over(uniform_states(k, np.ones(data.n_symbols), data.vocabulary))
+        else:
+            fits = fits_from_pairs(alone=False, random_state=seed)
+            pairs, model = fits[0], constraints.over(fits[0].model)
+            if constraints.emissionprob is None and weights is None:
+                model = _raced(data, constraints, [fit.model for fit in fits], seed)
+        yield Start(model, "constraints", pairs)
 
 
-def _raced(data: Data, known: Known, models: list[HMM], random_state: Any) -> HMM:
-    """The best start of those that pairs gave and random ones, all with what is known."""
+def _raced(data: Data, constraints: Constraints, models: list[HMM], seed: Any) -> HMM:
+    """The best start of those from pairs and random ones, all within the constraints."""
     k = models[0].n_components
     start = best_start(
         data,
-        [each for model in models for each in (known.over(model), model)],
-        lambda rng: known.over(random_start(data, k, rng)),
+        [each for model in models for each in (constraints.over(model), model)],
+        lambda rng: constraints.over(random_start(data, k, rng)),
         n_random=RANDOM_STARTS,
-        random_state=random_state,
+        random_state=seed,
     )
-    return keeping(known.over(start), start, known.learned)
+    return keeping(constraints.over(start), start, constraints.learned)
 
 
-def _together(
-    counts: Cooccurrence,
-    pairs: Fit | None,
-    refined: RefinedFit | None,
-    began: str,
-    other: Fit | None = None,
+def _result(
+    counts: Cooccurrence, pairs: Fit | None, refined: RefinedFit | None, began: str
 ) -> PairwiseFit:
-    last = refined or pairs or other
+    """The last step's model, with both steps."""
+    last = refined or pairs
     assert last is not None
     return PairwiseFit(
-        model=last.model,
-        converged=last.converged,
-        history=last.history,
-        starts=(pairs or last).starts,
-        counts=counts,
-        pairs=pairs,
-        refined=refined,
-        began=began,
+        last.model, last.converged, last.history, last.starts, counts, pairs, refined, began
     )

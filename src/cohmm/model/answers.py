@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from cohmm.data.encoding import as_hmmlearns_column
 from cohmm.data.partitioned import is_path
 from cohmm.data.read_sequences import read_sequences
 from cohmm.data.sequences import Sequences, row_sequences
@@ -55,6 +56,8 @@ class Answers:
     rare: HMM | None = None
     characters: bool = False
     in_logarithms: bool = False
+    columns: bool = False
+    """Whether a list of one-element lists is hmmlearn's column, and not several sequences."""
 
     def ask(self, question: Callable[[HMM, Sequences], T], X: Any, lengths: Any = None) -> T:
         """What ``question`` makes of the model and of data in memory, encoded for it."""
@@ -68,6 +71,8 @@ class Answers:
             X = read_sequences(X, characters=self.characters, integers=numbers)
         elif self.characters:
             X, lengths = Sequences.of(X, lengths, characters=True), None
+        elif self.columns and lengths is None:
+            X = as_hmmlearns_column(X)
         if self.rare is None:
             return self._answered(question, self.model.encode(X, lengths, self.unseen))
         return self._answered(question, self.model.encode_rare(X, lengths))

@@ -27,6 +27,7 @@ from cohmm.model.markov_chain import (
     transition_power,
 )
 from cohmm.model.sampling import generator, sample
+from cohmm.model.state_table import states_as_html
 
 
 class ImpossibleObservation(ValueError):
@@ -99,6 +100,9 @@ class HMM:
 
     def __repr__(self) -> str:
         return f"HMM({self.n_components} states, {self.n_symbols:,} symbols)"
+
+    def _repr_html_(self) -> str:
+        return states_as_html(self, repr(self))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HMM):

@@ -25,6 +25,7 @@ from cohmm.kernels.documents import DocumentChain, Reading, infer_documents, pre
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Ints, Part
 from cohmm.model.hmm import HMM
+from cohmm.model.state_table import topics_as_html
 
 Chain = Literal["full", "sticky", "independent"]
 TopicLabels = tuple[str | None, ...]
@@ -135,6 +136,9 @@ class TopicModel:
     def all_labels(self) -> TopicLabels:
         """One per topic, None where it has no label."""
         return self.labels or (None,) * self.n_components
+
+    def _repr_html_(self) -> str:
+        return topics_as_html(self, repr(self))
 
     def __repr__(self) -> str:
         k, v = self.components.shape

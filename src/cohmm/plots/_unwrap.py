@@ -1,4 +1,4 @@
-"""The values that a figure draws, taken out of an estimator, a model, a fit or an array."""
+"""The value that a figure draws: a model, its tables, or arrays in place of it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Fit, prevalence_of
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.hmm import HMM
-
-ROUNDING = 1e-6
 
 
 class Table(NamedTuple):
@@ -49,10 +47,10 @@ def emissions_of(model: Any) -> Table:
     if isinstance(model, TopicFit):
         names = _names_of_topics(model)
         return Table(model.components, model.prevalence, "topic", names, model.vocabulary)
-    known = isinstance(model, HMM)
-    values = model.emissionprob if known else _probabilities(model, "emissions, (K, N)")
-    labels = model.vocabulary if known else None
-    return Table(values, vocabulary=labels or tuple(range(values.shape[1])))
+    if not isinstance(model, HMM):
+        k = _rows(model, "emissions, (K, N)")
+        model = HMM(np.full(k, 1 / k), np.eye(k), model)
+    return Table(model.emissionprob, vocabulary=model.vocabulary or tuple(range(model.n_symbols)))
 
 
 def transitions_of(model: Any) -> Table:
@@ -63,11 +61,8 @@ def transitions_of(model: Any) -> Table:
             raise ValueError(f"{model!r} has no transitions: give an HTMM")
         return Table(model.transitions, model.prevalence, "topic", _names_of_topics(model))
     if not isinstance(model, HMM):
-        values = _probabilities(model, "transitions, (K, K)")
-        k = len(values)
-        if values.shape != (k, k):
-            raise ValueError(f"transitions must be (K, K), not {values.shape}")
-        model = HMM(np.full(k, 1 / k), values, np.ones((k, 1)))
+        k = _rows(model, "transitions, (K, K)")
+        model = HMM(np.full(k, 1 / k), model, np.ones((k, 1)))
     return Table(model.transmat, prevalence_of(model))
 
 
@@ -76,21 +71,8 @@ def _names_of_topics(fit: TopicFit) -> tuple[str, ...]:
     return tuple(str(k) if label is None else label for k, label in enumerate(fit.labels))
 
 
-def _probabilities(array: Any, what: str) -> Floats:
-    refused = f"give a fitted model or an array of {what}, not a {type(array).__name__}"
-    try:
-        values = np.asarray(array, np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(refused) from None
-    if values.ndim != 2 or not values.size:
-        raise ValueError(f"{refused} of the shape {values.shape}")
-    if not np.isfinite(values).all() or (values < 0).any():
-        row, column = np.argwhere(~(np.isfinite(values) & (values >= 0)))[0]
-        raise ValueError(f"row {row}, column {column} of the {what} is {values[row, column]}")
-    off = np.abs(values.sum(axis=1) - 1)
-    if off.max() > ROUNDING:
-        row = int(off.argmax())
-        raise ValueError(
-            f"every row of the {what} must sum to one; row {row} sums to {values[row].sum():g}"
-        )
-    return np.asarray(values)
+def _rows(array: Any, what: str) -> int:
+    """The number of rows of a table, whose probabilities `HMM` checks."""
+    if np.ndim(array) != 2 or not np.size(array):
+        raise ValueError(f"give a fitted model or an array of {what}, not a {type(array).__name__}")
+    return len(array)

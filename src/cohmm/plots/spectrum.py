@@ -68,32 +68,28 @@ def plot_spectrum(value: Any, ax: Axes | None = None, *, n_components: int | Non
 
 
 def _spectrum(value: Any) -> tuple[Spectrum, int]:
-    if isinstance(value, Spectrum):
-        return value, value.n_detectable
-    if isinstance(value, PairFit):
-        return value.spectrum, value.model.n_components
-    if isinstance(value, Cooccurrence):
-        shown = _of_counts(value, "tied")
-        return shown, shown.n_detectable
+    """The spectrum of pairs, and how many states the model has, or the pairs show."""
+    k = 0
+    combine: Combine = "tied"
     if (hmm := as_fitted_hmm(value)) is not None:
-        if isinstance(fit := getattr(hmm, "pair_fit_", None), PairFit):
-            return fit.spectrum, hmm.model_.n_components
-        if not hasattr(hmm, "counts_"):
-            raise ValueError("this model was not learned: give counts of pairs")
-        return _of_counts(hmm.counts_, "tied"), hmm.model_.n_components
-    if (topics := as_fitted_topics(value)) is not None:
-        if not hasattr(value, "counts_"):
-            raise ValueError(
-                "the spectrum needs the pairs, which a model loaded from a file does not have: "
-                "give them, as count_documents makes them"
-            )
-        return _of_counts(value.counts_, "summed"), topics.fit_.n_components
-    raise ValueError(
-        "a spectrum is that of a Cooccurrence, a PairwiseHMM, an HTMM, a PairFit or a Spectrum, "
-        f"not of a {type(value).__name__}"
-    )
-
-
-def _of_counts(counts: Cooccurrence, combine: Combine) -> Spectrum:
-    lags = [lag for lag in counts.lags if counts.n_pairs(lag) > 0]
-    return PairEvidence.of(counts, lags or None, combine).spectrum()
+        k, pairs = hmm.model_.n_components, getattr(hmm, "pair_fit_", None)
+        value = pairs if isinstance(pairs, PairFit) else getattr(hmm, "counts_", None)
+    elif (topics := as_fitted_topics(value)) is not None:
+        k, combine = topics.fit_.n_components, "summed"
+        value = getattr(topics, "counts_", None)
+    if value is None:
+        raise ValueError(
+            "the spectrum needs the pairs, which a model that was set by hand or loaded from a "
+            "file does not have: give counts of them"
+        )
+    if isinstance(value, PairFit):
+        k, value = value.model.n_components, value.spectrum
+    if isinstance(value, Cooccurrence):
+        lags = [lag for lag in value.lags if value.n_pairs(lag) > 0]
+        value = PairEvidence.of(value, lags or None, combine).spectrum()
+    if not isinstance(value, Spectrum):
+        raise ValueError(
+            "a spectrum is that of a Cooccurrence, a PairwiseHMM, an HTMM, a PairFit or a Spectrum,"
+            f" not of a {type(value).__name__}"
+        )
+    return value, k or value.n_detectable

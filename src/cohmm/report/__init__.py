@@ -1,6 +1,6 @@
 """The report: one HTML file that shows what a model has learned, and opens anywhere.
 
-Material -> prepare_report -> Report (plain values) -> render_page -> one file
+Material (arrays) -> prepare_report -> plain values -> render_page -> one file
 """
 
 from cohmm.report.from_hmm import report_hmm

@@ -107,6 +107,18 @@ def hmm_material(
         readings=readings,
         labels=named,
         trust=_trust(diagnosis, hmm, estimator, tested),
+        about=_sentence(hmm, sequences),
+    )
+
+
+def _sentence(hmm: HMM, data: Sequences | None) -> str:
+    k, n = hmm.n_components, hmm.n_symbols
+    if data is None:
+        return f"{k:,} hidden states, as a model of {n:,} symbols has learned them."
+    return (
+        f"{len(data):,} sequences of {len(data.symbols):,} symbols, {n:,} different ones, explained"
+        f" by {k:,} hidden states: each is a phase in which some symbols are frequent, and after "
+        "which some states follow more than others."
     )
 
 

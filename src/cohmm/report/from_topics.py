@@ -12,9 +12,8 @@ import numpy as np
 
 from cohmm._validation import silenced
 from cohmm.data.documents import Documents
-from cohmm.data.readers.document_files import Trace, documents_at
+from cohmm.data.read_documents import TextWarning, Trace, documents_at
 from cohmm.data.readers.source import STANDARD_INPUT
-from cohmm.data.text import TextWarning
 from cohmm.data.vocabulary import as_stop_words
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.fit_summary import as_fitted_topics
@@ -145,6 +144,7 @@ def topic_material(
         contrast=overview.contrast,
         over=over,
         trust=_trust(model, data, diagnosis),
+        about=_about(fit, None if documents is None else data, overview),
     )
 
 
@@ -164,7 +164,7 @@ def _readings(
         readings.append(
             Reading(
                 number=d,
-                name=f"Document {d}" if data.names is None else data.names[d],
+                name=f"Document {d}" if data.names is None else without_folder(data.names[d]),
                 length=end - begin,
                 symbols=symbols,
                 path=inferred.topics,
@@ -194,6 +194,16 @@ def _transitions(fit: TopicFit, overview: Overview, n_documents: int) -> tuple[F
     which = "the" if overview.n_decoded == n_documents else some
     flow = f"Both are counted in {which} documents, as the model reads them (Viterbi)."
     return np.asarray(counts / counts.sum(axis=1, keepdims=True)), flow
+
+
+def _about(fit: TopicFit, data: Documents | None, overview: Overview) -> str:
+    if data is None:
+        return f"{fit.n_components:,} topics, as a model has learned them."
+    return (
+        f"{len(data):,} documents with {data.n_words:,} words, sorted into {fit.n_components:,} "
+        f"topics, word by word. A topic goes on for {overview.runs.mean:.1f} words on average "
+        "before another one begins."
+    )
 
 
 def _corpus(data: Documents) -> list[Item]:
@@ -299,6 +309,17 @@ def _trust(model: Any, data: Documents, diagnosis: Diagnosis) -> Trust:
     groups = f"by leaving out each of {errors.n_groups} groups of documents"
     text = "; ".join((f"of words, {100 * prepare.LEVEL:g} %, {groups}", *errors.notes, *condition))
     return Trust.of(diagnosis, text, components=(low.components, high.components))
+
+
+def without_folder(name: str) -> str:
+    """The name of a document without the folder of its file, which is of this machine alone.
+
+    >>> without_folder("/home/ann/news.txt, line 3"), without_folder("oil and/or gas")
+    ('news.txt, line 3', 'oil and/or gas')
+    """
+    path, comma, row = name.rpartition(", ")
+    file, rest = (path, comma + row) if comma else (name, "")
+    return os.path.basename(file) + rest if os.path.isabs(file) or os.path.exists(file) else name
 
 
 def texts_of(X: Any, wanted: Ints) -> list[str | None]:

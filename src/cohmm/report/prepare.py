@@ -17,18 +17,7 @@ from cohmm.learn.learner import Progress
 from cohmm.model.markov_chain import first_threshold, seriated
 from cohmm.report.colours import PALETTE
 from cohmm.report.render import write
-from cohmm.report.schema import (
-    Item,
-    Material,
-    Over,
-    Reading,
-    Report,
-    Text,
-    Topic,
-    Trace,
-    Trust,
-    TrustSection,
-)
+from cohmm.report.schema import Item, Material, Reading, Trace, Trust
 from cohmm.topics.over_time import TopicsOver
 from cohmm.version import __version__
 
@@ -44,6 +33,8 @@ MISSING = -1
 LEVEL = 0.9  # coverage of the intervals
 RELEVANCE_STEPS = 10  # of the slider from 0 to 1
 N_TOP_WORDS = 15
+GLANCE_WORDS = 3  # that stand for a topic which has no label
+TELLING = 0.5  # the relevance by which words tell topics apart: core.js has it too
 MAX_STEPS = 400  # of a history
 
 
@@ -57,12 +48,18 @@ def write_report(
     write(prepare_report(material), path)
 
 
-def prepare_report(material: Material) -> Report:
-    """The values that a page shows.
+def prepare_report(material: Material) -> dict[str, Any]:
+    """The values that a page shows, ready to be JSON.
+
+    ``vocabulary`` has the words that the page needs, and words are places in it; -1 is a missing
+    observation.  ``overall`` are their probabilities in the corpus.  ``order`` is that of the
+    topics in which neighbours follow one another, and ``threshold`` the probability below which
+    the graph hides an edge at first.  ``key`` tells models apart; ``labels`` are those that a
+    reader gave, by the numbers of topics.  ``level`` is the coverage of all intervals.
 
     >>> k = Material("states", "Weather", np.eye(2), np.array([.5, .5]),
     ...              np.array([[.9, .1], [.1, .9]]), ("sun", "rain"))
-    >>> [topic.run for topic in prepare_report(k).topics]
+    >>> [topic["run"] for topic in prepare_report(k)["topics"]]
     [10.0, 10.0]
     """
     overall = material.prevalence @ material.components
@@ -75,83 +72,115 @@ def prepare_report(material: Material) -> Report:
     room = room_for(len(material.readings))
     ends = None if material.trust is None else material.trust.transitions
     low, high = [[rounded(row) for row in end] for end in ends] if ends else ([], [])
-    return Report(
-        kind=material.kind,
-        title=_clean(material.title),
-        key=model_key(material.components),
-        labels={str(k): _clean(label) for k, label in material.labels.items()},
-        version=__version__,
-        summary=[Item(item.name, _clean(item.value), item.note) for item in material.summary],
-        traces=list(material.traces),
-        topics=[_topic(material, k, words[k], place) for k in range(len(words))],
-        vocabulary=[_word(material.vocabulary[code]) for code in codes.tolist()],
-        overall=rounded(overall[codes]),
-        transitions=[rounded(row) for row in material.transitions],
-        transitions_low=low,
-        transitions_high=high,
-        level=LEVEL,
-        order=seriated(material.transitions, material.prevalence),
-        threshold=_round(first_threshold(material.transitions)),
-        colours=len(PALETTE),
-        n_texts=material.n_texts,
-        cap=material.cap,
-        flow=material.flow,
-        texts=[_text(reading, place, room) for reading in material.readings],
-        over=None if material.over is None else _over(material.over),
-        trust=None if material.trust is None else _trust(material.trust),
-    )
+    return {
+        "kind": material.kind,
+        "title": _clean(material.title),
+        "key": model_key(material.components),
+        "labels": {str(k): _clean(label) for k, label in material.labels.items()},
+        "version": __version__,
+        "about": _clean(material.about),
+        "glance": _glance(material, words, overall),
+        "summary": [Item(item.name, _clean(item.value), item.note) for item in material.summary],
+        "traces": material.traces,
+        "topics": [_topic(material, k, words[k], place) for k in range(len(words))],
+        "vocabulary": [_word(material.vocabulary[code]) for code in codes.tolist()],
+        "overall": rounded(overall[codes]),
+        "transitions": [rounded(row) for row in material.transitions],
+        "transitions_low": low,
+        "transitions_high": high,
+        "level": LEVEL,
+        "order": seriated(material.transitions, material.prevalence),
+        "threshold": _round(first_threshold(material.transitions)),
+        "colours": len(PALETTE),
+        "n_texts": material.n_texts,
+        "cap": material.cap,
+        "flow": material.flow,
+        "texts": [_text(reading, place, room) for reading in material.readings],
+        "over": None if material.over is None else _over(material.over),
+        "trust": None if material.trust is None else _trust(material.trust),
+    }
 
 
-def _trust(trust: Trust) -> TrustSection:
-    lines = [Item(_capital(name), _clean(text)) for name, text in trust.findings]
-    return TrustSection(lines, [_capital(_clean(line)) for line in trust.advice])
+def _glance(material: Material, words: list[Ints], overall: Floats) -> list[dict[str, Any]]:
+    """The topics for the first screen: the largest first, each with a label or three words."""
+    shown = []
+    for k in np.argsort(-material.prevalence, kind="stable").tolist():
+        p = material.components[k, words[k]]
+        relevance = np.log(p) - (1 - TELLING) * np.log(overall[words[k]])
+        top = words[k][np.argsort(-relevance, kind="stable")[:GLANCE_WORDS]]
+        names = ", ".join(_word(material.vocabulary[code]) for code in top.tolist())
+        name = _clean(material.labels.get(k, "")) or names
+        shown.append({"topic": k, "name": name, "share": _round(float(material.prevalence[k]))})
+    return shown
+
+
+def _trust(trust: Trust) -> dict[str, Any]:
+    """What is said in plain words, the lines of the diagnosis, and what to do next, in order."""
+    return {
+        "lights": [light._asdict() for light in trust.lights],
+        "lines": [Item(_capital(name), _clean(text)) for name, text in trust.findings],
+        "advice": [_capital(_clean(line)) for line in trust.advice],
+    }
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _over(over: TopicsOver) -> Over:
-    def by_topic(values: Floats) -> list[list[float | None]]:
-        return [[_known(value) for value in column] for column in values.T.tolist()]
+def _over(over: TopicsOver) -> dict[str, Any]:
+    """Topics over time, or by class: lists of G groups, and those of K topics of G values.
 
-    return Over(
-        groups=[_word(group) for group in over.groups],
-        period=over.period,
-        level=over.level,
-        documents=over.documents.tolist(),
-        words=over.words.tolist(),
-        **{
-            f"{name}{end}": by_topic(getattr(over, name + end))
-            for name in ("share", "run")
-            for end in ("", "_low", "_high")
-        },
-    )
-
-
-def _known(value: float) -> float | None:
-    """Four digits, or None where there is no number."""
-    return None if value != value else _round(value)
+    ``period`` is None where groups are classes; a value is None where there is none.
+    """
+    intervals = {
+        f"{name}{end}": [_known(column) for column in getattr(over, name + end).T]
+        for name in ("share", "run")
+        for end in ("", "_low", "_high")
+    }
+    return {
+        "groups": [_word(group) for group in over.groups],
+        "period": over.period,
+        "level": over.level,
+        "documents": over.documents.tolist(),
+        "words": over.words.tolist(),
+        **intervals,
+    }
 
 
-def _topic(material: Material, k: int, words: Ints, place: Ints) -> Topic:
+def _known(values: Floats) -> list[float | None]:
+    """Four digits each, or None where there is no number."""
+    return [None if value != value else value for value in rounded(values)]
+
+
+def _topic(material: Material, k: int, words: Ints, place: Ints) -> dict[str, Any]:
+    """A topic, or a state; ``words`` are all that can be among the top words at any relevance.
+
+    ``run`` is the expected number of words until the topic ends; None: it never does.  From
+    ``low`` to ``high`` the probabilities may be; both are empty where that is not known.
+    """
     stay = float(material.transitions[k, k])
     between = None if material.trust is None else material.trust.components
     low, high = ([], []) if between is None else (rounded(end[k, words]) for end in between)
-    return Topic(
-        prevalence=_round(float(material.prevalence[k])),
-        stay=_round(stay),
-        run=_round(1 / (1 - stay)) if stay < 1 else None,
-        coherence=None if material.coherence is None else _round(float(material.coherence[k])),
-        contrast=None if material.contrast is None else _known(float(material.contrast[k])),
-        words=place[words].tolist(),
-        probabilities=rounded(material.components[k, words]),
-        low=low,
-        high=high,
-    )
+    return {
+        "prevalence": _round(float(material.prevalence[k])),
+        "stay": _round(stay),
+        "run": _round(1 / (1 - stay)) if stay < 1 else None,
+        "coherence": None if material.coherence is None else _round(float(material.coherence[k])),
+        "contrast": None if material.contrast is None else _known(material.contrast[k : k + 1])[0],
+        "words": place[words].tolist(),
+        "probabilities": rounded(material.components[k, words]),
+        "low": low,
+        "high": high,
+    }
 
 
-def _text(reading: Reading, place: Ints, room: int) -> Text:
+def _text(reading: Reading, place: Ints, room: int) -> dict[str, Any]:
+    """A document, or a piece of a sequence; of its ``length`` words the lists have the first.
+
+    ``spans`` says how many UTF-16 units of ``text`` lie before the first word, how many it has, how
+    many lie before the second, and so on.  Posteriors are whole percents; ``shares`` are pairs of a
+    topic and its share, the largest first.
+    """
     n = min(len(reading.symbols), MAX_WORDS)
     text: str | None = None
     spans: list[int] = []
@@ -159,20 +188,25 @@ def _text(reading: Reading, place: Ints, room: int) -> Text:
         text, spans = _cut(reading.text, reading.spans[:n], n == reading.length, room)
         n = len(spans) // 2
     shares = sorted(enumerate(reading.shares.tolist()), key=lambda one: -one[1])
-    return Text(
-        number=reading.number,
-        name=_clean(reading.name),
-        length=reading.length,
-        words=place[reading.symbols[:n]].tolist(),
-        text=text,
-        spans=spans,
-        path=reading.path[:n].tolist(),
-        path_p=np.rint(100 * reading.path_p[:n]).astype(int).tolist(),
-        best=reading.best[:n].tolist(),
-        best_p=np.rint(100 * reading.best_p[:n]).astype(int).tolist(),
-        bag=reading.bag[:n].tolist(),
-        shares=[[k, round(p, 4)] for k, p in shares if p >= MIN_SHARE],
-    )
+    return {
+        "number": reading.number,
+        "name": _clean(reading.name),
+        "length": reading.length,
+        "words": place[reading.symbols[:n]].tolist(),
+        "text": text,
+        "spans": spans,
+        "path": reading.path[:n].tolist(),
+        "path_p": _percents(reading.path_p[:n]),
+        "best": reading.best[:n].tolist(),
+        "best_p": _percents(reading.best_p[:n]),
+        "bag": reading.bag[:n].tolist(),
+        "shares": [[k, round(p, 4)] for k, p in shares if p >= MIN_SHARE],
+    }
+
+
+def _percents(probabilities: Floats) -> list[int]:
+    percents: list[int] = np.rint(100 * probabilities).astype(int).tolist()
+    return percents
 
 
 def _cut(

@@ -16,7 +16,6 @@ from markupsafe import Markup
 from cohmm.atomic_write import check_path as check_path
 from cohmm.atomic_write import replacing
 from cohmm.report.colours import INK, PAGE, PALETTE, text_on
-from cohmm.report.schema import Report
 
 SCRIPTS = ["core", "tables", "trust", "summary", "topics", "graph"]
 SCRIPTS += ["over", "matrix", "words", "documents", "order", "start"]
@@ -33,27 +32,27 @@ NAMES = {
 }
 
 
-def write(report: Report, path: str | os.PathLike[str]) -> None:
+def write(report: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write the page, whole or not at all."""
     page = render_page(report)
     with replacing(path) as file:
         file.write(page.encode())
 
 
-def render_page(report: Report) -> str:
+def render_page(report: dict[str, Any]) -> str:
     """The page, as a string."""
-    script = _script()
+    script, names = _script(), NAMES[report["kind"]]
     style = _template("style.css").render(
         colours=list(enumerate(PALETTE)), page=PAGE, ink=INK, text_on=text_on
     )
     page: str = _template("page.html").render(
         report=report,
-        names=NAMES[report.kind],
+        names=names,
         style=Markup(style),
         style_hash=_hash(style),
         script=Markup(script),
         script_hash=_hash(script),
-        data=Markup(as_script_data(vars(report) | {"names": NAMES[report.kind]})),
+        data=Markup(as_script_data(report | {"names": names})),
     )
     return page
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from cohmm._validation import silenced
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import texts_of
-from cohmm.data.text import TextWarning, read_documents
+from cohmm.data.read_documents import TextWarning, read_documents
 from cohmm.distributed.backend import Partitions
 from cohmm.kernels.types import Floats
 from cohmm.model.answers import list_array

@@ -39,7 +39,7 @@ from scipy.special import stdtrit
 
 from cohmm._validation import shown, warn
 from cohmm.data.documents import Documents
-from cohmm.data.text import TextWarning
+from cohmm.data.read_documents import TextWarning
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model.convert import frame
 from cohmm.model.topic_model import TopicModel

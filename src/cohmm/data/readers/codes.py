@@ -1,47 +1,134 @@
-"""From symbols as they stand in a file to codes."""
+"""From cells of files to symbols, and from these to codes."""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cohmm._validation import LARGEST_CODE, as_n_symbols, shown
+from cohmm.data.arrow import by_appearance, decoded, is_list, is_text
 from cohmm.data.encoding import MISSING
-from cohmm.data.readers.columns import Chunk
 from cohmm.data.readers.source import Source, place
 from cohmm.data.sequences import Unseen
-from cohmm.data.vocabulary import Vocabulary, hint_at_unseen
+from cohmm.data.vocabulary import Vocabulary, distinct_characters, hint_at_unseen
+from cohmm.kernels.text import split_words
 from cohmm.kernels.types import Ints
 
 Symbol = str | int | float
 
-MOST_KEPT = 2**16  # symbols whose codes are looked up without Python; frequent ones come first
 LONGEST = 2**20  # bytes of a symbol
 WHOLE = re.compile(r"(-?)(?=[0-9])0*([0-9]*)(\.0*)?")
+
+
+class Chunk(NamedTuple):
+    """Symbols that follow one another in a file.
+
+    ``symbols`` is a column of strings or numbers in which null is a missing observation,
+    ``sequences`` says which sequence of the file each is in, ``rows`` in which row or line
+    it stands; ``blank`` counts the rows that were skipped because they are empty.
+    """
+
+    symbols: pa.Array
+    sequences: Ints
+    rows: Ints
+    blank: int = 0
+
+    def starts(self, last: int) -> Ints:
+        """Where sequences begin; ``last`` is the one that the symbols before are in."""
+        sequences = self.sequences
+        if sequences[0] == sequences[-1]:  # they only ever go up: it is one
+            return np.zeros(int(sequences[0] != last), np.int64)
+        begins = np.flatnonzero(sequences[1:] != sequences[:-1]) + 1
+        return begins if sequences[0] == last else np.concatenate([[0], begins])
+
+
+class Cells(NamedTuple):
+    """Some rows of a table.
+
+    ``columns`` has those that were asked for: "column", "group" and "order"; ``rows`` are their
+    numbers from 1; ``are_symbols`` says whether a cell is read best as one symbol, rather than as
+    a sequence; ``blank`` counts rows that were skipped because they are empty.
+    """
+
+    columns: dict[str, pa.Array]
+    rows: Ints
+    are_symbols: bool
+    blank: int = 0
+
+    def chunk(self, symbols: bool | None, characters: bool) -> Chunk:
+        """The symbols; each cell is one, or as many as it has."""
+        cells, blank = self.columns["column"], self.blank
+        if self.are_symbols if symbols is None else symbols:
+            together = np.broadcast_to(np.int64(0), len(cells))
+            return Chunk(by_appearance(cells), together, self.rows, blank)
+        chunk = _cell_sequences(cells, self.rows, characters)
+        return chunk._replace(blank=chunk.blank + blank)
+
+
+def _cell_sequences(cells: pa.Array, rows: Ints, characters: bool) -> Chunk:
+    """Each cell is a sequence: a list, words or ``characters``, or one number."""
+    if is_list(cells.type):
+        return _lists(cells, rows)
+    if characters:
+        return _characters(cells, rows)
+    if is_text(cells.type):
+        return _words(cells, rows)
+    filled = cells.is_valid()
+    where = rows[filled.to_numpy(zero_copy_only=False)]
+    return Chunk(cells.filter(filled), where, where, len(cells) - len(where))
+
+
+def words_of(data: Ints, borders: Ints) -> tuple[pa.Array, Ints]:
+    """The words of rows of UTF-8 bytes, and the row of each."""
+    most = (len(data) + len(borders)) // 2 + 1
+    packed = np.empty(len(data), np.uint8)
+    offsets = np.empty(most + 1, np.int64)
+    rows = np.empty(most, np.int32)
+    n = split_words(data, borders, packed, offsets, rows)
+    buffers = [None, pa.py_buffer(offsets[: n + 1]), pa.py_buffer(packed[: offsets[n]])]
+    return pa.Array.from_buffers(pa.large_string(), n, buffers), rows[:n].copy()
+
+
+def _words(cells: pa.Array, rows: Ints) -> Chunk:
+    text = pc.fill_null(decoded(cells).cast(pa.large_string()), "")
+    _, offsets, data = text.buffers()
+    borders = np.frombuffer(offsets, np.int64)[text.offset : text.offset + len(text) + 1]
+    words, where = words_of(np.frombuffer(data or b"", np.uint8), borders)
+    return Chunk(words, rows[where], rows[where], len(cells) - _distinct(where))
+
+
+def _characters(cells: pa.Array, rows: Ints) -> Chunk:
+    text = pc.fill_null(decoded(cells).cast(pa.large_string()), "")
+    sizes = pc.utf8_length(text).to_numpy()
+    where = np.repeat(rows, sizes)
+    return Chunk(characters_of("".join(text.to_pylist())), where, where, int((sizes == 0).sum()))
+
+
+def characters_of(text: str) -> pa.Array:
+    """Every character of a text."""
+    codes, characters = distinct_characters(text)
+    return pa.DictionaryArray.from_arrays(codes, pa.array(characters, pa.large_string()))
+
+
+def _lists(cells: pa.Array, rows: Ints) -> Chunk:
+    sizes = cells.value_lengths().fill_null(0).to_numpy()
+    where = np.repeat(rows, sizes)
+    return Chunk(by_appearance(cells.flatten()), where, where, int(np.count_nonzero(sizes == 0)))
+
+
+def _distinct(ascending: Ints) -> int:
+    return int(np.count_nonzero(np.diff(ascending))) + bool(len(ascending))
 
 
 def _plain_numbers(array: pa.Array) -> Ints:
     """``array.to_numpy()``, of whole numbers without nulls; that one imports pandas to see it."""
     numbers = np.frombuffer(array.buffers()[1] or b"", np.dtype(str(array.type)))
     return numbers[array.offset : array.offset + len(array)]
-
-
-def _are_valid(array: pa.Array) -> Ints:
-    """Where a new array is not null, as flags; without pandas, too."""
-    bits = array.buffers()[0]
-    if bits is None:
-        return np.ones(len(array), bool)
-    return np.unpackbits(np.frombuffer(bits, np.uint8), 0, len(array), "little").astype(bool)
-
-
-def _arrow_numbers(numbers: Ints) -> pa.Array:
-    """``pa.array(numbers)``, of 64 bits each, without pandas, too."""
-    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)])
 
 
 class Coder:
@@ -65,9 +152,7 @@ class Coder:
         self._unseen = unseen
         self._largest = -1
         self._labels = {str(label): code for code, label in enumerate(vocabulary or ())}
-        self._codes: dict[Symbol, int] = {"": MISSING}
-        self._kept: pa.Array | None = None
-        self._kept_codes = np.empty(0, np.int32)
+        self._codes: dict[Symbol | None, int] = {"": MISSING, None: MISSING}  # of all symbols met
         if vocabulary is not None and len(self._labels) < len(vocabulary):
             twice = next(
                 label for n, label in enumerate(vocabulary) if self._labels[str(label)] != n
@@ -105,50 +190,23 @@ class Coder:
             if numbers is not None:
                 return numbers
         encoded = chunk.symbols.dictionary_encode()
-        codes = np.full(len(encoded.dictionary) + 1, MISSING, np.int32)
-        places = encoded.indices
-        if places.null_count:
-            places = places.fill_null(len(encoded.dictionary))
-        indices = _plain_numbers(places)
-        others = self._look_up(encoded.dictionary, codes)
-        array = encoded.dictionary.take(_arrow_numbers(others))
-        symbols = array.to_pylist()
-        known: list[Any] = list(map(self._codes.get, symbols))
-        for n in [n for n, code in enumerate(known) if code is None]:
+        indices = _plain_numbers(encoded.indices.fill_null(len(encoded.dictionary)))
+        symbols = [*encoded.dictionary.to_pylist(), None]
+        codes: list[Any] = list(map(self._codes.get, symbols))
+        for n in [n for n, code in enumerate(codes) if code is None]:
             try:
-                known[n] = self._code_of(symbols[n])
+                codes[n] = self._code_of(symbols[n])
             except ValueError as error:
-                row = int(chunk.rows[np.argmax(indices == others[n])])
+                row = int(chunk.rows[np.argmax(indices == n)])
                 raise ValueError(f"{place(source, row)}: {error}") from None
-        codes[others] = known
-        self._keep(array, codes[others])
-        return codes[indices]
-
-    def _look_up(self, symbols: pa.Array, codes: Ints) -> Ints:
-        """Fill in the codes of symbols that are kept; the places of all others."""
-        if self._kept is None:
-            self._kept = symbols[:0]
-        if symbols.type != self._kept.type:
-            return np.arange(len(symbols))
-        places = pc.index_in(symbols, self._kept)
-        known = _are_valid(places)
-        codes[:-1][known] = self._kept_codes[_plain_numbers(places)[known]]
-        return np.flatnonzero(~known)
-
-    def _keep(self, symbols: pa.Array, codes: Ints) -> None:
-        """Symbols that have been given codes, as long as there is room for them."""
-        room = MOST_KEPT - len(self._kept_codes)
-        if self._kept is not None and symbols.type == self._kept.type and room > 0:
-            self._kept = pa.concat_arrays([self._kept, symbols[:room]])
-            self._kept_codes = np.concatenate([self._kept_codes, codes[:room]])
+        return np.array(codes, np.int32)[indices]
 
     def _code_of(self, symbol: Symbol) -> int:
-        if symbol not in self._codes:
-            if isinstance(symbol, str):
-                check_length(symbol)
-            missing = isinstance(symbol, float) and math.isnan(symbol)
-            self._codes[symbol] = MISSING if missing else self._new_code(label_of(symbol))
-        return self._codes[symbol]
+        if isinstance(symbol, str):
+            check_length(symbol)
+        missing = isinstance(symbol, float) and math.isnan(symbol)
+        code = self._codes[symbol] = MISSING if missing else self._new_code(label_of(symbol))
+        return code
 
     def _whole_numbers(self, symbols: pa.Array) -> Ints | None:
         """All codes; None where one of them is an error, or unseen."""

@@ -14,7 +14,7 @@ import pyarrow.csv as pa_csv
 
 from cohmm._validation import shown
 from cohmm.data.arrow import combined
-from cohmm.data.readers.columns import Cells
+from cohmm.data.readers.codes import Cells
 from cohmm.data.readers.source import DELIMITERS, Layout, Progress, Source, place
 from cohmm.kernels.text import BEGIN, PLAIN, QUOTED, follow_quotes
 

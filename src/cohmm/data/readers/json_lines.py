@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cohmm._validation import listed, shown
-from cohmm.data.readers.codes import label_of
-from cohmm.data.readers.columns import Cells
+from cohmm.data.readers.codes import Cells, label_of
 from cohmm.data.readers.source import EachRow, Layout, Progress, Source, place
 
 BLANK = object()

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cohmm._validation import shown
-from cohmm.data.arrow import combined, common
-from cohmm.data.readers.columns import Cells, in_parts, is_list, is_number, is_text
+from cohmm.data.arrow import combined, common, in_parts, is_list, is_number, is_text
+from cohmm.data.readers.codes import Cells
 from cohmm.data.readers.source import Layout, Progress, Source
 
 BYTES = 8  # of text, for each symbol that is asked for at a time

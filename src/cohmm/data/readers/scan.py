@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from cohmm._validation import shown
-from cohmm.data.arrow import common, key_codes, ranks
-from cohmm.data.readers.codes import Coder
-from cohmm.data.readers.columns import Cells, Chunk, by_appearance
+from cohmm.data.arrow import by_appearance, common, key_codes, ranks
+from cohmm.data.readers.codes import Cells, Chunk, Coder
 from cohmm.data.readers.delimited import read_delimited
 from cohmm.data.readers.json_lines import read_json_lines
 from cohmm.data.readers.parquet import read_parquet
@@ -202,15 +201,16 @@ class Piece(NamedTuple):
     rows: Ints
 
     @property
-    def goes_on(self) -> bool:
-        """Whether the first symbol belongs to a sequence of the piece before."""
-        return len(self.starts) == 0 or bool(self.starts[0] > 0)
-
-    @property
     def offsets(self) -> Ints:
         """Where each sequence, or the rest of one, begins; and the end."""
-        rest = np.zeros(int(self.goes_on), np.int64)
-        return np.concatenate([rest, self.starts, [len(self.codes)]])
+        rest = [] if self.starts[:1].tolist() == [0] else [0]
+        return np.concatenate([rest, self.starts, [len(self.codes)]]).astype(np.int64)
+
+    def part(self, first: int, last: int) -> Piece:
+        """The symbols from ``first`` to before ``last``."""
+        some = slice(*np.searchsorted(self.starts, [first, last]))
+        starts = self.starts[some] - first
+        return Piece(self.codes[first:last], starts, self.files[some], self.rows[some])
 
 
 class Pieces:
@@ -230,7 +230,7 @@ class Pieces:
     def add(self, piece: Piece) -> None:
         """One more."""
         self._rest.append((piece.starts + len(self), piece.files, piece.rows))
-        self._codes.frombytes(piece.codes.data.cast("B"))
+        self._codes.frombytes(np.ascontiguousarray(piece.codes, np.int32).data.cast("B"))
 
     @property
     def n_starts(self) -> int:
@@ -265,27 +265,31 @@ def _cut(piece: Piece, size: int) -> Iterator[Piece]:
     while first < len(piece.starts):
         stop = int(np.searchsorted(offsets, offsets[first] + size, side="right")) - 1
         stop = max(stop, first + 1)
-        yield Piece(
-            piece.codes[offsets[first] : offsets[stop]],
-            piece.starts[first:stop] - offsets[first],
-            piece.files[first:stop],
-            piece.rows[first:stop],
-        )
+        yield piece.part(offsets[first], offsets[stop])
         first = stop
 
 
-def in_batches(pieces: Iterable[Piece], size: Callable[[], int]) -> Generator[Piece]:
-    """Pieces of about ``size()`` symbols, that no longer know where their sequences begin."""
-    held, nowhere = Pieces(), np.empty(0, np.int64)
+def in_batches(
+    pieces: Iterable[Piece], size: Callable[[], int], reach: int
+) -> Generator[tuple[Piece, int]]:
+    """Pieces of about ``size()`` symbols that overlap, and where the next one begins in each.
+
+    The last ``reach`` symbols of a sequence that may go on are in the next piece as well.  So
+    what begins before that place, and spans no more than ``reach`` symbols further, is all there.
+    """
+    held, n_overlap = Pieces(), 0
     for piece in pieces:
-        most, first = size(), 0
+        first = 0
         while first < len(piece.codes):
-            last = first + max(most - len(held), 1)
-            places = np.searchsorted(piece.starts, [first, last])
-            starts = piece.starts[slice(*places)] - first
-            held.add(Piece(piece.codes[first:last], starts, nowhere, nowhere))
-            if len(held) >= most:
-                yield held.take()
+            last = first + max(size() + n_overlap - len(held), 1)
+            held.add(piece.part(first, last))
+            if len(held) >= size() + n_overlap:
+                whole = held.take()
+                stop = max(0, len(whole.codes) - reach, *whole.starts[-1:].tolist())
+                if stop:
+                    yield whole, stop
+                held.add(whole.part(stop, len(whole.codes)))
+                n_overlap = len(held)
             first = last
     if len(held):
-        yield held.take()
+        yield (whole := held.take()), len(whole.codes)

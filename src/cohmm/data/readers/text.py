@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from cohmm.data.readers.codes import check_length
-from cohmm.data.readers.columns import Chunk, characters_of, words_of
+from cohmm.data.readers.codes import Chunk, characters_of, check_length, words_of
 from cohmm.data.readers.source import Progress, Source, place
 from cohmm.kernels.threads import helpers, n_threads, submit
 from cohmm.kernels.types import Ints

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm.evidence.cooccurrence import Cooccurrence
-from cohmm.learn.constraints import Known
+from cohmm.learn.constraints import Constraints
 from cohmm.learn.learner import Callback, Fit, Record, learner
 from cohmm.learn.pairs.anchor_free import starting_points
 from cohmm.learn.pairs.min_volume import EXACT, Problem, algorithm_1
@@ -156,43 +156,46 @@ def pair_em(
     return PairEM(point, before, converged)
 
 
-def from_pairs(
+def fits_with_constraints(
     counts: Cooccurrence,
-    known: Known,
-    n_components: int,
+    constraints: Constraints,
+    n_components: Any,
     *,
     alone: bool,
     max_iter: int,
     tol: float,
     random_state: Any,
-    record: Record,
+    callback: Callback | None,
 ) -> list[Fit]:
-    """Models that agree with what is known, from pairs: the best first.
+    """Models that agree with what is constraints, from pairs: the best first.
 
     Where pairs are ``alone``, with no sequences to go on from, what was held at first is learned
     from them as well.
     """
-    evidence = PairEvidence.of(counts, counts.lags[:1])
+    evidence, record = PairEvidence.of(counts, counts.lags[:1]), Record(callback)
     law, rng = evidence.laws[counts.lags[0]], generator(random_state)
     held = Held(
-        emissions=known.emissionprob is not None,
-        transitions=known.transmat is not None and "t" not in known.learned,
+        emissions=constraints.emissionprob is not None,
+        transitions=constraints.transmat is not None and "t" not in constraints.learned,
     )
     climb = partial(pair_em, law, n_pairs=evidence.n_pairs, max_iter=max_iter, tol=tol)
     begins = [
-        _begin(evidence, known, n_components, rng) for _ in range(1 if held.emissions else N_STARTS)
+        _begin(evidence, constraints, n_components, rng)
+        for _ in range(1 if held.emissions else N_STARTS)
     ]
     runs = sorted((climb(point, held) for point in begins), key=lambda run: -run.log_fit)
     if alone:
-        held = held._replace(emissions=held.emissions and "e" not in known.learned)
+        held = held._replace(emissions=held.emissions and "e" not in constraints.learned)
         runs = [climb(runs[0].point, held, record=record)]
-    return [_as_fit(run, evidence, known, record, law.negative_entropy) for run in runs]
+    return [_as_fit(run, evidence, constraints, record, law.negative_entropy) for run in runs]
 
 
-def _begin(evidence: PairEvidence, known: Known, k: int, rng: np.random.Generator) -> Point:
-    """A point with the zeros of what is known; at random, where that leaves anything open."""
-    if known.emissionprob is not None:
-        m = known.emissionprob.T[evidence.seen]
+def _begin(
+    evidence: PairEvidence, constraints: Constraints, k: int, rng: np.random.Generator
+) -> Point:
+    """A point with the zeros of the tables that are set; random where emissions are not."""
+    if constraints.emissionprob is not None:
+        m = constraints.emissionprob.T[evidence.seen]
         short = m.sum(axis=1) <= 0
         if short.any():
             symbol = int(evidence.seen[np.argmax(short)])
@@ -200,28 +203,34 @@ def _begin(evidence: PairEvidence, known: Known, k: int, rng: np.random.Generato
     else:
         m = evidence.frequency[:, None] * rng.exponential(size=(len(evidence.seen), k))
     m = m / m.sum(axis=0)
-    theta = np.full((k, k), 1.0) if known.transmat is None else np.array(known.transmat)
+    theta = np.full((k, k), 1.0) if constraints.transmat is None else np.array(constraints.transmat)
     return Point(m, theta / theta.sum())
 
 
 def _as_fit(
-    run: PairEM, evidence: PairEvidence, known: Known, record: Record, negative_entropy: float
+    run: PairEM,
+    evidence: PairEvidence,
+    constraints: Constraints,
+    record: Record,
+    negative_entropy: float,
 ) -> Fit:
     m, theta = run.point
     k, n = len(theta), evidence.counts.n_symbols
     emission = np.zeros((k, n))
     emission[:, evidence.seen] = m.T
     visited = theta.sum(axis=1)
-    rows = np.where(visited[:, None] > 0, theta, 1.0 if known.transmat is None else known.transmat)
+    rows = np.where(
+        visited[:, None] > 0, theta, 1.0 if constraints.transmat is None else constraints.transmat
+    )
     transmat = rows / rows.sum(axis=1, keepdims=True)
     if not (emission.sum(axis=1) > 0).all():  # a state that died out
         emission[emission.sum(axis=1) <= 0] = 1.0 / n
     prevalence = np.maximum(visited / visited.sum(), 1e-12)
     first = start_probability(m, evidence.counts.start_counts[evidence.seen], prevalence)
     stays = replace(
-        known,
-        transmat=None if "t" in known.learned else known.transmat,
-        emissionprob=None if "e" in known.learned else known.emissionprob,
+        constraints,
+        transmat=None if "t" in constraints.learned else constraints.transmat,
+        emissionprob=None if "e" in constraints.learned else constraints.emissionprob,
     )
     model = stays.over(HMM(first, transmat, emission, evidence.counts.vocabulary))
     history = tuple(record.history)

@@ -15,7 +15,7 @@ from cohmm.data.partitioned import Data, Partitioned
 from cohmm.data.sequences import Sequences
 from cohmm.kernels.recursions import probability_tables
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.constraints import Known, PseudoCounts, tables, uniform_states
+from cohmm.learn.constraints import Constraints, PseudoCounts, tables, uniform_states
 from cohmm.learn.learner import Fit, Record
 from cohmm.learn.maximize import Expected, added, m_step
 from cohmm.model import inference
@@ -202,28 +202,45 @@ def _checked(data: Sequences, states: Any, n_components: int) -> Ints:
     return array.astype(np.int64)
 
 
-def from_labels(
-    data: Sequences, known: Known, n_components: int, weights: Floats | None, random_state: Any
-) -> Fit | HMM:
-    """What the labels say: the answer where all states are known, else a start.
+def fit_of_labels(
+    data: Data, constraints: Constraints, n_components: int, weights: Floats | None
+) -> Fit | None:
+    """The model by counting, where every state is labelled; else None."""
+    assert isinstance(data, Sequences)
+    labels = Labels.of(data, constraints.states, n_components)
+    if not labels.complete:
+        return None
+    start = constraints.over(_uniform(data, n_components))
+    pseudo = (constraints.prior or PseudoCounts()).possible(start)
+    counts = PseudoCounts(*labels.counts(data, weights, n_components)).possible(start)
+    model = m_step(start, added(counts, pseudo), constraints.learned)
+    log_likelihood = SequenceLikelihood(data, weights, labels).expected(model).log_likelihood
+    record = Record(None)
+    record(1, -log_likelihood)
+    return Fit(model, True, tuple(record.history), (-log_likelihood,))
+
+
+def start_from_labels(
+    data: Data,
+    constraints: Constraints,
+    n_components: int,
+    weights: Floats | None,
+    random_state: Any,
+) -> HMM:
+    """A start from the labels that there are.
 
     A state that has no label begins at random, so that it is not the same as another such.
     """
-    labels = Labels.of(data, known.states, n_components)
-    counts = labels.counts(data, weights, n_components)
-    frequency = data.symbol_counts
-    overall = uniform_states(n_components, np.maximum(frequency, FREQUENCY_FLOOR), data.vocabulary)
-    begin = known.over(overall)
-    if labels.complete:
-        pseudo = (known.prior or PseudoCounts()).possible(begin)
-        possible = PseudoCounts(*counts).possible(begin)
-        model = m_step(begin, added(possible, pseudo), known.learned)
-        log_likelihood = SequenceLikelihood(data, weights, labels).expected(model).log_likelihood
-        record = Record(None)
-        record(1, -log_likelihood)
-        return Fit(model, True, tuple(record.history), (-log_likelihood,))
+    assert isinstance(data, Sequences)
+    overall = _uniform(data, n_components)
+    counts = Labels.of(data, constraints.states, n_components).counts(data, weights, n_components)
     drawn = generator(random_state).exponential(size=overall.emissionprob.shape)
     drawn *= overall.emissionprob * (counts.emissions.sum(axis=1, keepdims=True) == 0)
     counts = counts._replace(emissions=counts.emissions + drawn)
     extra = Counts(*(LABELS_WORTH * table for table in tables(overall)))
-    return known.over(m_step(overall, added(counts, extra)))
+    return constraints.over(m_step(overall, added(counts, extra)))
+
+
+def _uniform(data: Sequences, n_components: int) -> HMM:
+    frequency = np.maximum(data.symbol_counts, FREQUENCY_FLOOR)
+    return uniform_states(n_components, frequency, data.vocabulary)

@@ -21,15 +21,19 @@ Of little data no part is held out: a few random starts race, by its own likelih
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
+from cohmm.evidence.windows import triple_counts, window_counts
 from cohmm.kernels.types import Floats
 from cohmm.learn.constraints import PseudoCounts, tables
+from cohmm.learn.learner import Fit
 from cohmm.learn.maximize import added, m_step, visits
+from cohmm.learn.windows.overcomplete import grouped, overcomplete
 from cohmm.model.hmm import HMM, ImpossibleObservation
 from cohmm.model.sampling import generator
 
@@ -47,6 +51,7 @@ TRIAL = ((4, 0.05), (2, 0.03), (14, 0.0))
 WORTH = 1e-3  # nats per symbol that a model must be behind, if it is not to be kept
 PRIOR = PseudoCounts(start=0.01, transition=1e-4, emission=1e-4)  # zeros are hard to leave
 RARE = 0.02  # share of all places: rarer states are given up about equally often
+ROOM = 2**16  # cells of a law of windows: decompositions of so many take seconds
 OPENING = 1e-3  # share of a uniform row: EM leaves a zero slowly
 
 
@@ -260,3 +265,60 @@ def with_split_state(model: HMM, visited: Floats, rng: np.random.Generator) -> H
         emission / emission.sum(axis=1, keepdims=True),
         model.vocabulary,
     )
+
+
+class Start(NamedTuple):
+    """A model to refine."""
+
+    model: HMM
+    began: str
+    """What it is from: "pairs", "triples", "windows", "random starts" or "constraints"."""
+    pairs: Fit | None = None
+    """The estimate from pairs, where there is one."""
+
+
+def overcomplete_start(
+    data: Data,
+    n_components: int,
+    smoothing: float = 0.1,
+    random_state: Any = None,
+) -> Start:
+    """The best start with more states than symbols that the data allows: from windows, or random.
+
+    >>> transmat = [[.8, .2, 0], [0, .8, .2], [.2, 0, .8]]
+    >>> truth = HMM([1, 0, 0], transmat, [[.9, .1], [.5, .5], [.1, .9]])
+    >>> data = Sequences.of(truth.sample(20_000, random_state=0)[0])
+    >>> overcomplete_start(data, 3, random_state=0).began
+    'windows'
+    """
+    began, fit = _from_windows(data, n_components, smoothing, random_state)
+    model = best_start(
+        data,
+        [] if fit is None else [fit.model],
+        partial(random_start, data, n_components),
+        random_state=random_state,
+    )
+    if fit is not None and model is fit.model:
+        return Start(model, began)
+    return Start(model, "random starts")
+
+
+def _from_windows(
+    data: Data, k: int, smoothing: float, random_state: Any
+) -> tuple[str, Fit | None]:
+    """What triples or windows say, if the data has enough of them."""
+    n = int(np.count_nonzero(data.symbol_counts))
+    tau = 1 if k <= n * n // 16 else 2
+    while tau > 1 and 1 < n**tau < k:
+        tau += 1
+    began = "triples" if tau == 1 else "windows"
+    if n < 2 or n ** (2 * tau + 1) > min(ROOM, data.n_observations):
+        return began, None
+    try:
+        if tau == 1:
+            learn = partial(overcomplete, data.map_sum(triple_counts))
+        else:
+            learn = partial(grouped, data.map_sum(window_counts, tau))
+        return began, learn(k, smoothing=smoothing, random_state=random_state)
+    except ValueError:  # sequences are too short, or too much alike, for so many states
+        return began, None

@@ -55,6 +55,9 @@ class RefinedFit(Fit):
     gained : float
         Log-likelihood gained since, nats per symbol, smoothing included; of triples, per triple
         and without.
+    log_likelihood : float
+        That of the model, nats per symbol, smoothing included; of triples, per triple, without, and
+        less that of their own law.
     window_passes : int
         Passes over the triples; 0 where they would have saved nothing.
     length : float
@@ -68,6 +71,7 @@ class RefinedFit(Fit):
 
     before: HMM = field(repr=False)
     gained: float
+    log_likelihood: float
     window_passes: int
     length: float
     evidence: Literal["sequences", "triples"]
@@ -211,7 +215,7 @@ def refine(
             kept=model if as_given or learned != ALL else None,
             learned=learned,
         )
-    gained = (
+    reached = (
         log_likelihood(refined, data) / n
         if weights is labels is None
         else likelihood.expected(refined).log_likelihood
@@ -222,7 +226,8 @@ def refine(
         history=tuple(record.history),
         starts=(record.history[-1].objective,),
         before=model,
-        gained=gained - first.log_likelihood,
+        gained=reached - first.log_likelihood,
+        log_likelihood=reached,
         window_passes=window_passes,
         length=n,
         evidence="sequences",

@@ -67,9 +67,9 @@ class WindowLaw:
     vocabulary: Vocabulary | None
 
     @classmethod
-    def of(cls, evidence: Triples | Windows) -> WindowLaw:
+    def of(cls, evidence: Windows) -> WindowLaw:
         """Prepare counts; warns of symbols never seen."""
-        windows = evidence.triples if isinstance(evidence, Triples) else evidence.windows
+        windows = evidence.windows
         total = float(evidence.counts.sum())
         if not total > 0:
             raise ValueError(f"there is nothing to learn from: {evidence}")

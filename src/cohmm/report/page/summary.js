@@ -1,4 +1,10 @@
-// The objective, pass by pass.
+// The topics of the first screen, and the objective, pass by pass.
+
+for (const link of document.querySelectorAll("[data-glance]")) {
+  const k = Number(link.dataset.glance);
+  link.addEventListener("click", () => { if (state.topic !== k) choose(k); });
+  watch("labels", () => { link.querySelector(".name").textContent = label(k); });
+}
 
 table("summary", () => ({ columns: ["name", "value", "note"], rows: data.summary.map((item) => [item.name, item.value, item.note]) }));
 table("trace", () => ({ columns: ["trace", "pass", "objective"],

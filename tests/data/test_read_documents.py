@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from cohmm.data import text as text_module
+from cohmm.data import read_documents as text_module
 from cohmm.data.documents import Documents
+from cohmm.data.read_documents import TextWarning, read_documents
 from cohmm.data.readers import source
-from cohmm.data.text import TextWarning, read_documents
 from cohmm.data.tokens import Runs, as_analyzer
 from cohmm.evidence.counting import count_documents
 
