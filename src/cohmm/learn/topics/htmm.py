@@ -5,7 +5,8 @@
     2. count which word follows which, at these lags, and sum them; where the number of passes over
        documents is to be chosen, all but some documents that are held back;
     3. start from clusters of words (`cohmm.learn.topics.topic_start`);
-    4. Omega ~ M Theta M' by Algorithm 1 of the paper (both in `cohmm.learn.topics.pair_topics`);
+    4. Omega ~ M Theta M' by Algorithm 1 of the paper, until topics have settled, and none is a copy
+       of another (both in `cohmm.learn.topics.pair_topics`);
     5. the chain of a document: how often a topic is drawn anew, and how many draws the prior of
        its topics is worth, with M as it is (`cohmm.learn.topics.switch_rate`);
     6. passes of EM over the documents, in which each is a sticky chain with topic proportions of
@@ -29,7 +30,8 @@ from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_documents
-from cohmm.learn.learner import Callback, Record, learner
+from cohmm.kernels.types import Floats
+from cohmm.learn.learner import Callback, Record, learner, warn
 from cohmm.learn.pairs.pair_evidence import States
 from cohmm.learn.topics.document_passes import HeldBack, passes_by_held_back
 from cohmm.learn.topics.pair_topics import SeedWords, checked_seeds, topics_of_pairs
@@ -50,6 +52,7 @@ from cohmm.learn.topics.switch_rate import (
 )
 from cohmm.learn.topics.topic_fit import TopicFit, topic_fit
 from cohmm.learn.topics.topic_lags import TopicLags, lag_shares
+from cohmm.learn.topics.twins import twins
 from cohmm.model.hmm import HMM
 
 Passes = int | Literal["auto"]
@@ -187,6 +190,7 @@ def htmm(
     # 7. the corpus' transitions
     if refine:
         transitions = corpus_transitions(documents, chain, weights)
+    _warn_of_twins(chain.emission.T, len(seeds.words))
     return topic_fit(
         chain.emission.T,
         chain.prior,
@@ -204,6 +208,15 @@ def htmm(
         counts=counts,
         choices=choices,
     )
+
+
+def _warn_of_twins(components: Floats, n_seeds: int) -> None:
+    n, k = len(twins(components, spared=n_seeds)), len(components)
+    if n:
+        warn(
+            f"{n} of {k} topics {'is' if n == 1 else 'are'} nearly a copy of another: "
+            "there are no more topics to tell apart in these documents, so ask for fewer"
+        )
 
 
 @learner

@@ -11,6 +11,8 @@ first, and all words when these have settled: most pairs of most words are rare,
 topics than they cost.  Topics are better for it, too: a rare word joins those that frequent words
 have made, and makes none of its own.
 
+Topics that end as copies of one another are parted (`cohmm.learn.topics.twins`).
+
 A topic with seed words starts from the cluster of these (`cohmm.learn.topics.topic_start`), and
 they are paired with one another somewhat more often than they were seen to be: as if there were
 more documents of nothing else, worth `SEED_PAIRS` of the words' own occurrences.  Other words come
@@ -44,6 +46,7 @@ from cohmm.learn.pairs.pair_law import Point, pair_law
 from cohmm.learn.pairs.spectrum import MAX_SYMBOLS
 from cohmm.learn.pairs.volume import NoVolume
 from cohmm.learn.topics.topic_start import cluster_topics
+from cohmm.learn.topics.twins import twins, without_twins
 from cohmm.model.hmm import HMM
 from cohmm.model.topic_model import TopicLabels, checked_topic_labels
 
@@ -52,6 +55,7 @@ SeedWords = Mapping[str, Sequence[str]] | Sequence[Sequence[str]]
 TRIAL_PASSES = 20  # over the pairs, by which starts are compared
 FREQUENT_WORDS, WORDS_PER_TOPIC = 2000, 40  # that come first, at least, and for each topic
 FULL_SHARE = 6  # one pass of so many is for all words, where passes are few
+PARTINGS = 3  # times that twins are looked for
 SETTLING_PASSES = 10  # over which topics are watched: single ones go far, or hardly move
 CLEAR_PAIRS = 200  # per word: with more, noise is no reason to look for fewer topics
 SEED_PAIRS = 0.5
@@ -121,11 +125,15 @@ def topics_of_pairs(
     tried: tuple[float, ...] = ()
     if len(words) < len(evidence.seen) and max_iter > 1:
         few, among = _of_words(words, problem, points)
-        run, tried = _best(few, among, tol, max_iter - -(-max_iter // FULL_SHARE), callback)
+        most = max_iter - -(-max_iter // FULL_SHARE)
+        run, tried = _best(few, among, tol, most, callback)
+        run = _parted(few, run, len(seeds.words), tol, most, callback)
         points = [_with_all_words(run.end.point, words, evidence)]
         converged, used = run.converged, run.history[-1].n_iter
     report = None if callback is None else lambda step: callback(_after(used, step))
     run, compared = _best(problem, points, tol, max_iter - used, report)
+    if not used:
+        run = _parted(problem, run, len(seeds.words), tol, max_iter, report)
     converged = converged and run.converged
     end, model = run.end, as_hmm(run.end.point, evidence, 0.0)
     order = np.argsort(-end.point.theta.sum(axis=1), kind="stable")  # that of `as_hmm`
@@ -182,7 +190,7 @@ def _best(
     max_iter: int,
     callback: Callback | None,
 ) -> tuple[Run, tuple[float, ...]]:
-    """From the start that leads furthest in a few passes, and where they led: () of one alone."""
+    """From the start that leads furthest in a few passes, and where all led: () of one alone."""
     tried: tuple[float, ...] = ()
     if len(points) > 1:
         trial = min(TRIAL_PASSES, max_iter)
@@ -192,6 +200,34 @@ def _best(
         )
         points = [points[int(np.argmin(tried))]]
     return algorithm_1(problem, points[0], 0.0, max_iter, callback, Settled(tol)), tried
+
+
+def _parted(
+    problem: Problem,
+    run: Run,
+    n_seeds: int,
+    tol: float,
+    max_iter: int,
+    callback: Callback | None,
+) -> Run:
+    """Without twins, as far as that explains the pairs better: see `cohmm.learn.topics.twins`."""
+    omega = problem.laws[1].omega
+    for seed in range(PARTINGS):
+        used = run.history[-1].n_iter
+        pairs = twins(run.end.point.m.T, spared=n_seeds)
+        if not pairs or used >= max_iter:
+            break
+        (clusters,) = cluster_topics(omega, len(run.end.point.theta), seed)
+        point = without_twins(run.end.point, problem.laws[1], clusters.T, pairs)
+        if point is None:
+            break
+        report = None if callback is None else lambda step, used=used: callback(_after(used, step))
+        after = algorithm_1(problem, point, 0.0, max_iter - used, report, Settled(tol))
+        history = tuple(_after(used, step) for step in after.history)
+        if after.end.objective > run.end.objective:
+            break
+        run = Run(after.end, after.converged, history)
+    return run
 
 
 class Settled:
