@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from cohmm import Documents
+from cohmm import Documents, read_documents
 from cohmm.cli import app
 from cohmm.datasets.synthetic_topics import sample_htmm
 from cohmm.learn.topics.bertopic import fit_of
 from cohmm.learn.topics.plsa import plsa
+from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.topics import compare as module
 from cohmm.topics.coherence import coherence
 from cohmm.topics.compare import (
@@ -26,6 +27,7 @@ from cohmm.topics.compare import (
     in_words_of,
     part,
 )
+from cohmm.topics.junk import twins
 from cohmm.topics.perplexity import perplexity
 from cohmm.topics.top_words import diversity, top_words
 
@@ -45,16 +47,18 @@ def test_every_rival_has_a_row(run, texts, folder):
     for name in USUAL:
         lines = (x for x in result.stdout.splitlines() if x.startswith(f" {RIVALS[name].label} "))
         cells = [line.replace(RIVALS[name].label, "").split() for line in lines]
-        assert [len(row) for row in cells] == [6, 4]  # by probability, by relevance
+        # of the model, by probability, by relevance
+        assert [len(row) for row in cells] == [4, 5, 5]
     assert "coherence: the paper's, top 20 words, eps 0.01" in result.stdout
     assert "10% of the documents held out" in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
     with (folder / "rows.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["model"] for row in rows] == USUAL
-    words = ["coherence", "npmi", "npmi-window", "diversity"]
+    words = ["coherence", "npmi", "npmi-median", "npmi-window", "diversity"]
     distinctive = [f"{name}-relevance" for name in words]
-    assert list(rows[0]) == [*("model", "K", "seed", *words, "perplexity", *distinctive, "seconds")]
+    of_model = ["coverage", "twins", "perplexity"]
+    assert list(rows[0]) == ["model", "K", "seed", *words, *of_model, *distinctive, "seconds"]
     perplexities = {row["model"]: float(row["perplexity"]) for row in rows}
     assert perplexities["htmm"] < min(perplexities[name] for name in USUAL[2:])
 
@@ -74,7 +78,10 @@ def test_scores_are_those_of_the_library(run, texts):
     fit = plsa(train, 4, random_state=3)
     assert row["coherence"] == pytest.approx(coherence(fit, train, top=20, eps=0.01).mean())
     assert row["npmi"] == pytest.approx(coherence(fit, train, "npmi").mean())
+    assert row["npmi-median"] == pytest.approx(np.median(coherence(fit, train, "npmi")))
+    assert row["npmi-median"] != row["npmi"]
     assert row["npmi-window"] == pytest.approx(coherence(fit, train, "npmi", window=10).mean())
+    assert (row["coverage"], row["twins"]) == (1.0, len(twins(fit.components)))
     assert row["diversity"] == diversity(fit.components)
     shown = {"by": "relevance", "prevalence": fit.prevalence}
     words = [top_words(fit.components, fit.vocabulary, n, **shown) for n in (20, 10)]
@@ -190,7 +197,7 @@ def test_what_does_not_apply_to_a_model_is_blank(run, texts, monkeypatch, folder
     given = ("compare", "news.txt", "-k", "2", "--models", "bertopic,plsa", "--embedding", "model")
     printed = run(*given, "--csv", "rows.csv").stdout
     lines = [line.split() for line in printed.splitlines() if line.startswith(" BERTopic")]
-    assert [len(line) for line in lines] == [6, 5]
+    assert [len(line) for line in lines] == [4, 6, 6]  # without perplexity
     with (folder / "rows.csv").open() as file:
         rows = {row["model"]: row for row in csv.DictReader(file)}
     assert rows["bertopic"]["perplexity"] == "" != rows["plsa"]["perplexity"]
@@ -215,6 +222,35 @@ def test_the_distinctive_words_of_bertopic_are_its_own():
     assert MEASURES["diversity-relevance"](judged) == 0.5
     expected = coherence(fit.components, train).mean()
     assert MEASURES["coherence"](judged) == pytest.approx(expected)
+
+
+def test_coverage_is_of_words_outside_junk():
+    """Attachments are junk, whoever learns them; words that a model puts nowhere do not count."""
+    rng = np.random.default_rng(0)
+    codes = [f"{a}{b}{c}" for a in "xyz" for b in range(10) for c in "qwk"]
+    letters = str.maketrans("0123456789", "aeiouyaeio")  # words that look like words
+    texts = [[w.translate(letters) for w in SAMPLE.words(d)] for d in range(len(SAMPLE))]
+    texts += [rng.choice(codes, 300).tolist() for _ in range(6)]
+    documents = read_documents(texts)
+    train, held_out = part(documents, 0.1, 0)
+    expected = np.array([word[0] == "w" for word in train.vocabulary])[train.symbols].mean()
+    for name in ("htmm", "plsa"):
+        (found,) = compare(documents, [name], [4], measures=["coverage", "twins"])
+        assert found.scores["coverage"] == pytest.approx(expected, abs=0.02)
+    own = np.ones((2, train.n_symbols))
+    judged = Judged(clusters(train, 2, 0, own), train, held_out, "independent")
+    labels = np.arange(len(train)) % 3 - 1
+    in_clusters = train.lengths[labels >= 0].sum() / train.n_words
+    assert MEASURES["coverage"](judged) == pytest.approx(in_clusters)
+
+
+def test_twins_are_counted():
+    fit = plsa(SAMPLE, 3, random_state=0)
+    doubled = TopicFit(
+        fit.components[[0, 0, 1]], fit.prevalence, fit.prior, fit.vocabulary, name="by hand"
+    )
+    judged = Judged(doubled, SAMPLE, SAMPLE, "independent")
+    assert MEASURES["twins"](judged) == 1
 
 
 def test_a_small_vocabulary_has_all_words_on_top(folder):

@@ -65,5 +65,5 @@ def test_bad_input(run, numbers):
     run(
         "select",
         "d.txt",
-        fails="6 symbols are too few to hold some out: at least 500 are needed",
+        fails="6 symbols are too few to hold some out: at least 200 are needed",
     )

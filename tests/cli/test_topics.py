@@ -159,6 +159,36 @@ def test_words_in_another_order(run, texts):
     assert "most probable words" in run("topics", "news.txt", "--words-by", "probability").stdout
 
 
+def test_a_mean_run_is_the_same_everywhere(run, texts, folder):
+    """In the table, for machines, in frames, over time, and in the report."""
+    given = ("topics", "news.txt", "-k", "3")
+    means = json.loads(run(*given, "--json", "--report", "r.html").stdout)["mean_runs"]
+    model = fitted(texts)
+    np.testing.assert_allclose(model.to_frame("topics")["mean_run"], means)
+    np.testing.assert_allclose(model.over(texts, by=["all"] * len(texts)).run[0], means)
+    in_report = [topic["run"] for topic in data_of(folder / "r.html")["topics"]]
+    np.testing.assert_allclose(in_report, means, rtol=1e-3)
+    rows = [line.split() for line in run(*given).stdout.splitlines()]
+    shown = [row[2] for row in rows if row and row[0].isdigit()][-3:]
+    assert shown == [f"{mean:.1f}" for mean in means]
+
+
+def test_topics_that_say_little_are_named(run, folder):
+    letters = str.maketrans("0123456789", "aeiouyaeio")
+    lines = [text.translate(letters) for text in TEXTS]
+    codes = [f"{a}{b}{c}" for a in "xyz" for b in range(10) for c in "qwk"]
+    lines += [" ".join(np.random.default_rng(d).choice(codes, 200)) for d in range(6)]
+    (folder / "posts.txt").write_text("\n".join(lines) + "\n")
+    result = run("topics", "posts.txt", "-k", "4", "-o", "t.cohmm", "--report", "r.html")
+    ((k, verdict),) = HTMM.load("t.cohmm").junk(lines).items()
+    assert verdict == "encoded"
+    assert f"1 of 4 topics say little: {k} (encoded)" in result.stdout
+    assert "junk" in result.stdout
+    summary = {item["name"]: item for item in data_of(folder / "r.html")["summary"]}
+    assert summary["Topics that say little"]["value"] == "1"
+    assert f"{k} (encoded)" in summary["Topics that say little"]["note"]
+
+
 def test_counts_are_saved_when_asked_for(run, texts):
     run("topics", "news.txt", "-k", "3", "-o", "t.cohmm", "--save-counts")
     assert HTMM.load("t.cohmm").counts_ == fitted(texts).counts_
@@ -274,9 +304,10 @@ def test_one_document(run, folder):
     assert "there is one document" in run("topics", "one.txt", "-k", "2").stderr
 
 
-def test_many_topics_are_cut_and_many_words_are_not(run, texts):
+def test_all_topics_and_all_words_are_listed(run, texts):
     printed = run("topics", "news.txt", "-k", "25").stdout
-    assert printed.endswith("... and 5 more topics\n")
+    rows = [line.split() for line in printed.partition("topic  ")[2].splitlines()]
+    assert [row[0] for row in rows if row and row[0].isdigit()] == list(map(str, range(25)))
     folded = run("topics", "news.txt", "-k", "3", "--top-words", "30").stdout.split()
     assert all(word in folded for words in fitted(texts).top_words(30) for word in words)
 

@@ -31,16 +31,20 @@ def loaded(topics: HTMM, tmp_path: Path) -> HTMM:
 
 def test_a_row_a_topic(topics: HTMM, loaded: HTMM) -> None:
     table = topics.to_frame("topics", n_words=4)
-    assert list(table) == ["topic", "prevalence", "run_length", "coherence", "contrast", "words"]
+    figures = ["document_share", "effective_documents", "distance", "code_share", "junk"]
+    assert list(table) == [
+        *("topic", "prevalence", "mean_run", "coherence", "contrast", *figures, "words")
+    ]
     assert table["topic"].tolist() == [0, 1, 2]
     np.testing.assert_array_equal(table["prevalence"], topics.topic_prevalence_)
-    stay = np.diagonal(topics.topic_transitions_)
-    np.testing.assert_allclose(table["run_length"], 1 / (1 - stay))
+    segments = topics.to_frame("segments")
+    means = segments.groupby("topic")["n_words"].mean()
+    np.testing.assert_allclose(table["mean_run"], means)
     np.testing.assert_array_equal(table["coherence"], topics.coherence(by_topic=True))
     assert table["words"].str.split().tolist() == topics.top_words(4, "relevance")
     table = topics.to_frame("topics", n_words=4, order="probability")
     assert table["words"].str.split().tolist() == topics.top_words(4)
-    assert list(loaded.to_frame("topics")) == ["topic", "prevalence", "run_length", "words"]
+    assert list(loaded.to_frame("topics")) == ["topic", "prevalence", "words"]
 
 
 def test_a_row_a_top_word(topics: HTMM) -> None:

@@ -19,21 +19,34 @@ if TYPE_CHECKING:
 
     from cohmm.topics.compare import Compared
 
-SCORES: dict[str, tuple[str, str, bool | None]] = {
-    # the heading, how it is written, and whether more is better
+Written = dict[str, tuple[str, str, bool | None]]  # heading, form, and whether more is better
+OF_WORDS: Written = {
     "coherence": ("coherence", "{:.1f}", True),
     "npmi": ("NPMI", "{:.3f}", True),
+    "npmi-median": ("median", "{:.3f}", True),
     "npmi-window": ("window", "{:.3f}", True),
     "diversity": ("diversity", "{:.3f}", True),
-    "perplexity": ("perplexity", "{:.1f}", False),
 }
-STABLE = {"stability": ("stability", "{:.3f}", False)}  # of several seeds
-ORDERS = {"probable": "{}", "distinctive": "{}-relevance"}  # names of a measure, by order of words
+OF_MODELS: Written = {
+    "perplexity": ("perplexity", "{:.1f}", False),
+    "coverage": ("coverage", "{:.1%}", True),
+    "twins": ("twins", "{:.3g}", False),
+    "stability": ("stability", "{:.3f}", False),  # of several seeds
+    "seconds": ("seconds", "{:.1f}", None),
+}
+TABLES: dict[str, Written] = {  # the title of each, after the number of topics
+    "": OF_MODELS,
+    ", probable": OF_WORDS,
+    ", distinctive": {f"{name}-relevance": written for name, written in OF_WORDS.items()},
+}
 LEGEND = """\
-coherence: the paper's, top 20 words, eps 0.01; NPMI: top 10 words, in documents
-window: NPMI in 10 words in a row; diversity: distinct words among the top 25
 perplexity: of held-out documents, word by word; seconds: by the clock, where
-LDA has one thread; * the best of its column
+LDA has one thread; coverage: the share of words in topics that are not junk
+(encoded, numbers, of one document, of function words); twins: pairs of topics
+that are nearly the same, total variation below 0.3; * the best of its column
+coherence: the paper's, top 20 words, eps 0.01; NPMI: of 10 words, in documents;
+median: over topics, the others are means; window: NPMI in 10 words in a row;
+diversity: distinct words among the top 25
 NPMI of two words: log(p(v, w) / p(v) p(w)) / -log p(v, w), from -1 to 1
 probable: words by p(w|k); distinctive: by relevance, log p(w|k) - log p(w) / 2;
 BERTopic's by its own c-TF-IDF"""
@@ -59,10 +72,11 @@ def compare(
 ) -> None:
     """Compare topic models on your documents: coherence, perplexity and time.
 
-    All learn from the same documents, and the same code scores them.  Coherence is the paper's
-    (top 20 words, eps .01); NPMI is of the top 10 words, diversity of the top 25: of the most
-    probable words of a topic, and of the most distinctive.  Perplexity is of the documents that
-    were held out, every word given those before it.
+    All learn from the same documents, and the same code scores them.  Perplexity is of the
+    documents that were held out, every word given those before it; coverage is the share of words
+    in topics that say something, twins are topics that are nearly the same.  Coherence is the
+    paper's (top 20 words, eps .01); NPMI is of the top 10 words, diversity of the top 25: of the
+    most probable words of a topic, and of the most distinctive.
 
     **Examples**
 
@@ -133,9 +147,9 @@ def compare(
         f"{documents.n_symbols:,} distinct; {held_out:.0%} of the documents held out{several}"
     )
     tables = [
-        _table(f"K = {k}, {order}", [row for row in means if row["K"] == k], name)
+        _table(f"K = {k}{title}", [row for row in means if row["K"] == k], columns)
         for k in sorted({row["K"] for row in means})
-        for order, name in ORDERS.items()
+        for title, columns in TABLES.items()
     ]
     print_result(json, summary, [head], *tables, LEGEND, *[STABILITY] * (seeds > 1))
     for text in reasons:
@@ -172,15 +186,10 @@ def _as_csv(runs: list[Compared]) -> str:
     return text.getvalue()
 
 
-def _table(title: str, rows: list[dict[str, Any]], naming: str) -> Table:
-    """One row per model; ``naming`` makes the name of a measure under this order of words."""
+def _table(title: str, rows: list[dict[str, Any]], columns: Written) -> Table:
+    """One row per model; columns that no model has are left out."""
     from cohmm.topics.compare import RIVALS
 
-    columns = {naming.format(name): written for name, written in SCORES.items()}
-    if naming == "{}":  # what does not depend on the order of words comes once
-        columns["seconds"] = ("seconds", "{:.1f}", None)
-    else:
-        columns |= STABLE
     columns = {name: written for name, written in columns.items() if any(name in r for r in rows)}
     cells = [
         [

@@ -122,6 +122,8 @@ def _summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
         "persistence": model.transmat.diagonal(),
         "seconds": seconds,
     }
+    if learned.choice is not None:
+        summary["choice"] = learned.choice.reason
     if pairs is not None:
         summary |= {
             "detectable": pairs.spectrum.n_detectable,
@@ -131,7 +133,7 @@ def _summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
             "lag_weights": {str(lag): weight for lag, weight in pairs.lag_weights.items()},
             "passes": pairs.n_iter,
             "converged": pairs.converged,
-            "starts": pairs.starts,
+            "starts": learned.starts,
         }
     if refined is not None:
         by_triples = refined.evidence == "triples"
@@ -155,6 +157,8 @@ def _lines(learned: PairwiseFit, output: Path, seconds: float) -> list[str]:
         f"{output}: {plural(model.n_components, 'state')}, {plural(model.n_symbols, 'symbol')}, "
         f"{n_pairs:,.0f} pairs, {seconds:.1f} s"
     ]
+    if learned.choice is not None:
+        lines.append(learned.choice.reason)
     if pairs is not None:
         lines += [
             f"{plural(pairs.n_iter, 'pass', 'es')} over pairs, {_ended(pairs.converged)}; "

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from cohmm.topics.over_time import TopicsOver
     from cohmm.topics.overview import Overview
 
-MAX_TOPICS = 20  # in the table
 TOP_WORDS = 10  # for machines
 MAX_WORDS = 12  # in a line
 MAX_LABEL = 20  # characters
@@ -61,7 +60,8 @@ def topics(
 
     Every word of a document has a topic, and those of neighbours depend on one another.  A mean
     run is of so many words: how long a topic lasts, as the model reads the documents (of a
-    large corpus, some of them).
+    large corpus, some of them).  Topics that say little are named: encoded, numbers, one
+    document, function words.
 
     **Examples**
 
@@ -136,15 +136,12 @@ def topics(
                 over=over,
             )
             say_written(report)
-    more = model.fit_.n_components - MAX_TOPICS
-    ends = [f"... and {more} more topics"] if more > 0 else []
     print_result(
         json,
         _summary(model, overview, seconds, top_words or TOP_WORDS, words_by)
         | ({} if over is None else {"over": _over_summary(over)}),
         _lines(model, overview, seconds, output),
         _table(model, overview, top_words, words_by),
-        *ends,
         *([] if over is None else _over_table(over)),
     )
 
@@ -180,7 +177,7 @@ def _summary(
     """For machines."""
     from cohmm.topics.overview import EPS
 
-    fit, documents, coherence = model.fit_, model.documents_, overview.coherence
+    fit, documents = model.fit_, model.documents_
     return {
         "topics": fit.n_components,
         "documents": len(documents),
@@ -197,18 +194,19 @@ def _summary(
         "switch": fit.switch,
         "seconds": seconds,
         "coherence": None
-        if coherence is None
+        if overview.why
         else {
             "measure": "paper",
             "top": overview.top,
             "eps": EPS,
-            "mean": coherence.mean(),
-            "each": coherence,
+            "mean": overview.coherence.mean(),
+            "each": overview.coherence,
         },
         "prevalence": fit.prevalence,
         "contrast": overview.contrast,
         "mean_run": overview.runs.mean,
         "mean_runs": overview.runs.means,
+        "junk": overview.junk.columns(),
         "labels": model.labels_,
         "words_by": order,
         "top_words": model.top_words(min(n_words, documents.n_symbols), order),
@@ -237,27 +235,35 @@ def _lines(model: HTMM, overview: Overview, seconds: float, output: Path | None)
         f"{seconds:.1f} s: {fit.n_iter} passes over pairs at lags "
         f"{', '.join(map(str, model.counts_.lags))}; {_document_passes(fit)}",
     ]
-    if overview.coherence is not None:
+    if not overview.why:
         lines.append(
             f"coherence {overview.coherence.mean():.1f} "
             f"(the paper's: top {overview.top} words, eps {EPS})"
         )
-    return [*lines, f"a topic lasts {overview.runs.mean:.1f} words on average"]
+    lines.append(f"a topic lasts {overview.runs.mean:.1f} words on average")
+    if junk := overview.junk.topics:
+        listed = ", ".join(f"{k} ({verdict})" for k, verdict in junk.items())
+        lines.append(f"{len(junk)} of {fit.n_components} topics say little: {listed}")
+    return lines
 
 
 def _table(model: HTMM, overview: Overview, n_words: int | None, order: Any) -> Table:
-    """One row per topic; so many words, or a line of them."""
+    """One row per topic; so many words, or a line of them, and its kind of junk if any has one."""
     labels = [shortened(label or "", MAX_LABEL) for label in model.labels_]
     label_width = max(map(len, labels), default=0)
-    room = screen().width - OTHER_COLUMNS - (label_width + 3 if label_width else 0)
+    verdicts = list(overview.junk.verdicts)
+    junk_width = max(map(len, verdicts))
+    room = screen().width - OTHER_COLUMNS - sum(w + 3 for w in (label_width, junk_width) if w)
     top = model.top_words(min(n_words or MAX_WORDS, model.documents_.n_symbols), order)
     kind = "probable" if order == "probability" else "distinctive"
-    columns = ["topic", "share", "mean run", *["label"] * bool(label_width), f"most {kind} words"]
+    more = {"label": labels} if label_width else {}
+    more |= {"junk": verdicts} if junk_width else {}
+    columns = ["topic", "share", "mean run", *more, f"most {kind} words"]
     rows = []
-    for k in range(min(len(top), MAX_TOPICS)):
+    for k in range(len(top)):
         text = " ".join(top[k]) if n_words is not None else fitting(top[k], room) or top[k][0]
         row = [str(k), f"{model.fit_.prevalence[k]:.1%}", f"{overview.runs.means[k]:.1f}"]
-        rows.append([*row, *[labels[k]] * bool(label_width), text])
+        rows.append([*row, *(column[k] for column in more.values()), text])
     return table_of(columns, rows, left=range(3, len(columns)))
 
 

@@ -1,21 +1,16 @@
 """How many states or topics: candidates side by side on held-out data, and a recommendation.
 
-1. The spectrum of the pairs says how many states stand out from the noise: the first candidate.
-2. Each candidate is learned from a part of the data, and the rest is scored.  A prior draws states
-   together that little data tells apart, so that one too many costs less than one too few.
-3. One state more is tried until the best is two behind.
-4. Recommended is the smallest candidate that the best does not beat by more than one standard
-   error of their difference, group by group of the data.
-
-BIC counts parameters that are not zero.  Stability is the total variation between the states that
-two halves of the data give, from pairs alone, matched.
+Of states it is the comparison that "auto" makes (`cohmm.learn.sequences.held_out`), on all of the
+data and with smaller steps.  BIC counts parameters that are not zero.  Stability is the total
+variation, matched, between the states that were learned from different folds, or topics of
+different seeds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,24 +18,37 @@ from cohmm._validation import check_whole, is_whole, silenced
 from cohmm.data.documents import Documents
 from cohmm.data.read_documents import read_documents
 from cohmm.data.sequences import Sequences
-from cohmm.diagnose.cross_validation import CrossValidation, Scored, grouped
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import as_lags, pair_counts
-from cohmm.kernels.types import Floats
+from cohmm.learn.learner import prevalence_of
 from cohmm.learn.pairs.pair_evidence import PairEvidence
+from cohmm.learn.pairwise import pairwise
+from cohmm.learn.sequences.held_out import (
+    CrossValidation,
+    Groups,
+    Learned,
+    chosen,
+    grouped,
+    most_states,
+    search,
+)
+from cohmm.learn.state_choice import Kind, StateChoice
 from cohmm.learn.topics.htmm import htmm
 from cohmm.model.convert import frame
-from cohmm.topics.compare import Judged, part
+from cohmm.model.hmm import HMM
+from cohmm.model.markov_chain import match_rows, total_variation
+from cohmm.topics.compare import MEASURES, Judged, part
 from cohmm.topics.stability import variation_between
 
-MAX_MORE = 12  # states beyond those of the spectrum
-PATIENCE = 2  # states beyond the best so far
-SMOOTHING = 1.0  # pseudo-observations of each symbol in each state, unless others are asked for
+FOLDS = 5
+# Up to how many symbols so many of the folds are held out in turn; of more data one is.
+TIMES = ((20_000, 3), (200_000, 2))
+FINENESS = 8  # steps between the best number and its neighbours: an eighth of it at most
+MIN_COUNT = 1.0  # expected: a parameter that is rarer counts as zero
 STABLE = 0.25  # total variation
 HELD_OUT = 0.2  # of the documents
 AROUND = (0.5, 0.75, 1.0, 1.5, 2.0)  # of the number that the pairs show: default candidates
 SEEDS = 2
-TOP = 10  # words whose coherence is measured
 
 
 class Candidate(NamedTuple):
@@ -83,15 +91,18 @@ class Selection:
         Groups of the data by which differences are judged.
     blocks : bool
         Whether groups are blocks of few sequences, or whole sequences or documents.
+    rising : bool
+        Whether the largest candidate is the best, so that more may be better still.
     """
 
     candidates: tuple[Candidate, ...]
     recommended: int
     reason: str
     detectable: int
-    kind: Literal["state", "topic"]
+    kind: Kind
     n_groups: int
-    blocks: bool = field(default=False)
+    blocks: bool = False
+    rising: bool = False
 
     @property
     def best(self) -> int:
@@ -110,7 +121,7 @@ class Selection:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and texts, for JSON; what is not finite is None."""
-        names = ("recommended", "reason", "detectable", "kind", "blocks")
+        names = ("recommended", "reason", "detectable", "kind", "blocks", "rising")
         candidates = [
             {name: value if np.isfinite(value) else None for name, value in one._asdict().items()}
             for one in self.candidates
@@ -154,21 +165,22 @@ def select(
     X, lengths, n_symbols, vocabulary
         The data, as `Sequences.of` reads it.
     n_components : several whole numbers, optional
-        Candidates; default: as many as the pairs show, and upward from there.
+        Candidates; default: from as many as the pairs show, up and down, as long as that predicts
+        better, be it beyond the number of symbols.
     lags : several, optional
         Distances at which pairs are counted.
     folds : int, optional
-        Parts that are held out in turn; default: 5, of which 2 are held out if there are more than
-        20,000 symbols, and 1 of more than 200,000, or of 5,000 in fifty sequences or more.  1: one
-        fifth is held out once.
+        Parts that are held out in turn; default: 5, of which 3 are held out, 2 if there are more
+        than 20,000 symbols, and 1 of more than 200,000.  1: one fifth is held out once.
     stability : bool
-        Whether to learn from both halves of the data as well.
+        Whether to compare the states that were learned from different folds.
     random_state : int
         Seed of how sequences are dealt out, and of the learner.
     callback : function of a number of states, optional
         Called before each candidate is learned.
     **options
-        Others of `cohmm.learn.pairwise`, such as ``refine`` or ``n_init``; ``smoothing`` is 1.
+        Of `cohmm.learn.pairwise`, such as ``refine`` or ``n_init``, which then learns candidates;
+        else a few EM starts do, which take less time and predict about as well.
 
     >>> from cohmm.datasets.synthetic import separable_hmm
     >>> truth = separable_hmm(10, 3, stay=.5, random_state=0)
@@ -178,24 +190,59 @@ def select(
     """
     if isinstance(X, Cooccurrence):
         raise ValueError("select holds data out: give the data itself, not counts")
+    candidates = None if n_components is None else candidates_of(n_components)
     data = Sequences.of(X, lengths, n_symbols=n_symbols, vocabulary=vocabulary)
     lags = as_lags(lags)
     parts = grouped(data, random_state)
-    options = {"smoothing": SMOOTHING, **options}
-    judge = CrossValidation(parts, folds, lags, stability, random_state, options)
-    evidence = PairEvidence.of(pair_counts(data, lags))
-    detectable = best = evidence.spectrum().n_detectable
-    numbers = range(detectable, min(detectable + MAX_MORE, len(evidence.seen)) + 1)
-    scored: dict[int, Scored] = {}
-    for k in numbers if n_components is None else candidates_of(n_components):
+    n = len(data.symbols)
+    times = next((times for most, times in TIMES if n <= most), 1)
+    learn = None
+    if options or lags != [1]:
+
+        def learn(train: Sequences, k: int, seed: int) -> HMM:
+            return pairwise(train, k, **{"lags": lags, "random_state": seed, **options}).model
+
+    judge = CrossValidation(
+        parts, FOLDS if folds in (None, 1) else folds, folds or times, random_state, learn
+    )
+    detectable = PairEvidence.of(pair_counts(data, lags)).spectrum().n_detectable
+    learned: dict[int, Learned] = {}
+
+    def score(k: int) -> float:
         if callback is not None:
             callback(k)
-        scored[k] = judge(k)
-        if n_components is None:
-            best = max(best, k, key=lambda one: scored[one].scores.sum())
-            if k - best >= PATIENCE:
-                break
-    return _selection(scored, judge.sizes, detectable, "state", parts.n, parts.blocks)
+        learned[k] = judge(k)
+        return float(learned[k].scores.sum())
+
+    if candidates is None:
+        search(score, detectable, max(most_states(n), detectable), FINENESS)
+    else:
+        for k in candidates:
+            score(k)
+    choice = chosen({k: one.scores for k, one in learned.items()}, judge.sizes, detectable)
+    train = judge.splits[0][0]
+    measured = {k: _criteria(one.models, train, stability) for k, one in learned.items()}
+    return _selection(choice, measured, parts)
+
+
+def _criteria(models: tuple[HMM, ...], train: Sequences, stability: bool) -> dict[str, Any]:
+    """Fields of a `Candidate`: BIC of the first fold's model, and how far the second's states are
+    from its own."""
+    model, *others = models
+    n = count_parameters(model, len(train.symbols))
+    bic = n * np.log(len(train.symbols)) - 2 * model.log_likelihood(train)
+    variation = float("nan")
+    if stability and others:
+        order = match_rows(model.emissionprob, others[0].emissionprob)
+        variation = total_variation(model.emissionprob[order], others[0].emissionprob)
+    return {"bic": float(bic), "n_parameters": n, "stability": variation}
+
+
+def count_parameters(model: HMM, n: int) -> int:
+    """Transitions and emissions that are expected at least once, less one for each row."""
+    visits = n * prevalence_of(model)[:, None]
+    kept = [(visits * p >= MIN_COUNT).sum(axis=1) for p in (model.transmat, model.emissionprob)]
+    return int(sum(np.maximum(rows - 1, 0).sum() for rows in kept))
 
 
 def select_topics(
@@ -244,7 +291,7 @@ def select_topics(
         detectable = shown.n_components
         around = {max(1, round(share * detectable)) for share in AROUND}
         wanted = sorted(around) if n_components is None else candidates_of(n_components)
-        scored = {}
+        scored, measured = {}, {}
         for k in wanted:
             if callback is not None:
                 callback(k)
@@ -252,10 +299,10 @@ def select_topics(
                 htmm(train, k, random_state=random_state + seed, **options) for seed in range(seeds)
             ]
             words = fits[0].predict(test)
-            scores = np.diff(np.append(0.0, np.cumsum(words))[test.offsets])
-            npmi = Judged(fits[0], train, test, "sticky").coherence("npmi", TOP)
-            scored[k] = Scored(scores, {"stability": variation_between(fits), "npmi": npmi})
-    return _selection(scored, test.lengths, detectable, "topic", len(test))
+            scored[k] = np.diff(np.append(0.0, np.cumsum(words))[test.offsets])
+            npmi = MEASURES["npmi"](Judged(fits[0], train, test, "sticky"))
+            measured[k] = {"stability": variation_between(fits), "npmi": npmi}
+    return _selection(chosen(scored, test.lengths, detectable, "topic"), measured, len(test))
 
 
 def candidates_of(n_components: Iterable[int]) -> list[int]:
@@ -270,52 +317,18 @@ def candidates_of(n_components: Iterable[int]) -> list[int]:
 
 
 def _selection(
-    scored: dict[int, Scored],
-    sizes: Floats,
-    detectable: int,
-    kind: Literal["state", "topic"],
-    n_groups: int,
-    blocks: bool = False,
+    choice: StateChoice, measured: dict[int, dict[str, Any]], groups: Groups | int
 ) -> Selection:
-    best = max(scored, key=lambda k: (scored[k].scores.sum(), -k))
-    candidates = []
-    for k, (scores, measured) in sorted(scored.items()):
-        behind = difference(scored[best].scores, scores, sizes)
-        candidates.append(Candidate(k, float(scores.sum() / sizes.sum()), *behind, **measured))
-    recommended, reason = recommend(candidates, kind, detectable)
-    return Selection(tuple(candidates), recommended, reason, detectable, kind, n_groups, blocks)
-
-
-def difference(one: Floats, other: Floats, sizes: Floats) -> tuple[float, float]:
-    """How far one is ahead of another, nats per symbol, and its standard error, by groups (G,)."""
-    gains, n = one - other, len(sizes)
-    mean = gains.sum() / sizes.sum()
-    if not np.isfinite(mean):
-        return (0.0 if np.isnan(mean) else float(mean)), 0.0
-    squares = ((gains - mean * sizes) ** 2).sum()
-    return float(mean), float(np.sqrt(squares * n / max(n - 1, 1)) / sizes.sum())
-
-
-def recommend(
-    candidates: list[Candidate], kind: Literal["state", "topic"], detectable: int
-) -> tuple[int, str]:
-    """The smallest candidate within one standard error of the best, and why it is taken."""
-    best = max(candidates, key=lambda one: one.held_out)
-    chosen = next(one for one in candidates if one.behind <= one.standard_error)
-    if len(candidates) == 1:
-        return chosen.n_components, "the only candidate"
-    if chosen is best:
-        reason = f"the best on held-out data among {candidates[0].n_components} to "
-        reason += str(candidates[-1].n_components)
-    else:
-        reason = (
-            f"the smallest that {best.n_components} {kind}s, the best on held-out data, beat by "
-            "less than a standard error"
-        )
-    if kind == "state":
-        bic = min(candidates, key=lambda one: one.bic).n_components
-        reason += f"; BIC takes {bic}, and the pairs show {detectable}"
-    if chosen.stability > STABLE:
-        reason += f"; but its {kind}s are not stable: total variation {chosen.stability:.2f} "
+    """Candidates with all that was measured, and the reason with what speaks against it."""
+    candidates = tuple(Candidate(*one, **measured[one.n_components]) for one in choice.tried)
+    recommended, kind, reason = choice.n_components, choice.kind, choice.why
+    stability = measured[recommended]["stability"]
+    if kind == "state" and len(candidates) > 1:
+        reason += f"; BIC takes {min(candidates, key=lambda one: one.bic).n_components}"
+    if stability > STABLE:
+        reason += f"; but its {kind}s are not stable: total variation {stability:.2f} "
         reason += "between two fits"
-    return chosen.n_components, reason
+    n, blocks = (groups, False) if isinstance(groups, int) else (groups.n, groups.blocks)
+    return Selection(
+        candidates, recommended, reason, choice.detectable, kind, n, blocks, choice.rising
+    )

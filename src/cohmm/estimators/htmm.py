@@ -41,7 +41,9 @@ from cohmm.topics.export import (
     pyldavis_arrays,
     topic_frame,
 )
+from cohmm.topics.junk import Junk
 from cohmm.topics.over_time import LEVEL, TopicsOver, groups_of, topics_over
+from cohmm.topics.overview import MAX_DECODED
 from cohmm.topics.periods import Period
 from cohmm.topics.perplexity import Method, likelihood
 from cohmm.topics.stability import TOP, Stability, stability
@@ -354,7 +356,7 @@ class HTMM(
 
         The others keep their words, and explain what the dropped ones did as well as they can.
         They keep their order, and their numbers close up: of 0 to 5, ``drop([1, 4])`` leaves
-        what were 0, 2, 3, 5.
+        what were 0, 2, 3, 5.  ``drop(topics.junk())`` leaves out what says little.
 
         >>> texts = ["oil gas oil"] * 12 + ["wheat corn wheat"] * 9 + ["gold ore gold"] * 6
         >>> HTMM(3, random_state=0).fit(texts).drop([0, 2]).transform(["oil gold"])
@@ -457,6 +459,20 @@ class HTMM(
         each = coherence(fit.components, reference, measure, **options)
         return each if by_topic else float(each.mean())
 
+    def junk(self, documents: Any = None) -> dict[int, str]:
+        """The topics that say little, each with the reason: `drop` takes the result.
+
+        "encoded", "numbers", "one document" or "function words": `cohmm.topics.junk` says by which
+        figures, which ``to_frame("topics")`` has.  Of the training documents by default.
+
+        >>> texts = ["oil gas oil", "wheat corn wheat"] * 30 + ["m9v8 x0q 7zz " * 40]
+        >>> topics = HTMM(3, random_state=0).fit(texts)
+        >>> topics.junk(), topics.drop(topics.junk())
+        ({0: 'encoded'}, HTMM(n_components=2, random_state=0))
+        """
+        data = self._documents("junk", documents)
+        return Junk.of(self._model(), data.select(data.some(MAX_DECODED))).topics
+
     def stability(self, documents: Any = None, n: int = 5, *, top: int = TOP) -> Stability:
         """Learn again from ``n`` other seeds, and say which topics come back.
 
@@ -524,13 +540,14 @@ class HTMM(
     ) -> Any:
         """A pandas data frame, in long form; needs pandas.
 
-        ``what``: "topics" (share, expected run, coherence, contrast, top words), "words" (the
-        ``n_words`` top words of every topic), "transitions"; of documents, those of training
-        where none are given: "documents" (the share of every topic), "tokens" (a topic for every
-        word), "segments" (runs of one topic).  A model loaded from a file has no coherence or
-        contrast to show.  Contrast tells subjects, near 1, from sections, near 0: see
-        `cohmm.topics.overview`.  ``order`` is that of top words: "relevance", "probability" or
-        "frex" (see `top_words`).  Where topics have labels, these stand beside the numbers.
+        ``what``: "topics" (share, mean run, coherence, contrast, figures and verdict of
+        `cohmm.topics.junk`, top words), "words" (the ``n_words`` top words of every topic),
+        "transitions"; of documents, those of training where none are given: "documents" (the
+        share of every topic), "tokens" (a topic for every word), "segments" (runs of one topic).
+        Of a model loaded from a file and no documents, "topics" has share and words alone.
+        Contrast tells subjects, near 1, from sections, near 0: see `cohmm.topics.overview`.
+        ``order`` is that of top words: "relevance", "probability" or "frex" (see `top_words`).
+        Where topics have labels, these stand beside the numbers.
 
         >>> topics = HTMM(2, random_state=0).fit(["oil gas oil", "wheat corn wheat"] * 9)
         >>> topics.to_frame("tokens", ["oil corn"]).columns.tolist()

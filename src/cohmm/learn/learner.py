@@ -31,6 +31,7 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.windows import Triples, Windows
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats
+from cohmm.learn.state_choice import StateChoice
 from cohmm.model.hmm import HMM
 from cohmm.model.markov_chain import stationary_distribution
 from cohmm.model.state_table import states_as_html
@@ -96,12 +97,15 @@ class Fit:
         Every iteration that was kept; the objective never rises.
     starts : tuple of float
         The objective that each start ended with, the best of which was kept.
+    choice : StateChoice or None
+        How the number of states was chosen; None where it was given.
     """
 
     model: HMM
     converged: bool
     history: tuple[Progress, ...] = field(repr=False)
     starts: tuple[float, ...]
+    choice: StateChoice | None = field(default=None, kw_only=True, repr=False)
 
     @property
     def objective(self) -> float:

@@ -2,6 +2,8 @@
 
 0. Check all options, before anything is counted.
 1. Count pairs, in one pass over the data.
+   Where the number of states is "auto", compare numbers of them on held-out data
+   (`choose_states`).
 2. Learn from pairs alone (`min_volume`).
 3. Decide, once, whether to refine, and by what (`Refinement.decide`): if the data is at hand and
    that is worth its time.  If not, the pair estimate is the answer, without the bias of the volume
@@ -16,6 +18,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -36,6 +39,7 @@ from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import fits_with_constraints
 from cohmm.learn.pairs.pair_evidence import (
     Combine,
+    PairEvidence,
     States,
     n_in_pairs,
     warn_of_noise,
@@ -43,12 +47,15 @@ from cohmm.learn.pairs.pair_evidence import (
 )
 from cohmm.learn.pairs.volume import Volume, check_penalty, volume_term
 from cohmm.learn.refinement import SMOOTHING, Refine, Refinement
+from cohmm.learn.sequences.held_out import choose_states
 from cohmm.learn.sequences.likelihood import fit_of_labels, start_from_labels
 from cohmm.learn.sequences.multistart import Start, best_start, overcomplete_start, random_start
 from cohmm.learn.sequences.refine import RefinedFit
+from cohmm.learn.state_choice import StateChoice
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 
+logger = logging.getLogger(__name__)
 PAIR_PASSES = 3000
 RANDOM_STARTS = 16  # beside those from pairs, where transitions or their zeros are set
 
@@ -109,7 +116,10 @@ def pairwise(
     ----------
     data : Sequences, Partitioned or Cooccurrence
         Counts alone cannot be refined.
-    n_components, combine, volume, penalty, start
+    n_components : int or "auto"
+        Number of states.  "auto": by held-out data (`cohmm.learn.sequences.held_out`), and as many
+        as stand out from the noise of the pairs where those are all there is, or ``refine=False``.
+    combine, volume, penalty, start
         As for `cohmm.learn.min_volume`.
     weights : array, (S,), optional
         How often each sequence counts, in both steps.
@@ -169,6 +179,11 @@ def pairwise(
         sequences, lags = data, None
     if is_whole(n_components) and n_components >= 1:  # type: ignore[operator]
         constraints.check(int(n_components), counts.n_symbols)
+    may_refine = sequences is not None and refine is not False
+    choice, by_pairs = None, n_components == "auto"
+    if by_pairs and may_refine and not constraints.distinguish_states:
+        choice = _chosen_states(sequences, counts, combine, weights, random_state)
+        n_components = choice.n_components
     # 2. Learn from pairs alone, if they can tell the states apart and no constraint does.
     from_pairs = partial(
         min_volume,
@@ -194,13 +209,13 @@ def pairwise(
         tol=tol,
         callback=pair_callback,
     )
-    may_refine = sequences is not None and refine is not False
     estimate = None
     if not constraints.distinguish_states and not _exceeds_symbols(n_components, counts):
         with warned_of_noise_later():
             estimate = from_pairs(n_init=1 if may_refine else n_init)
     k = _fixed_number(n_components) if estimate is None else estimate.model.n_components
     constraints.check(k, counts.n_symbols)
+    choice = choice or (StateChoice(k, k) if by_pairs else None)
     # 3. Decide, once, whether to refine, and by what.
     decision = refinement.decide(sequences, counts, k)
     if estimate is not None:
@@ -208,13 +223,13 @@ def pairwise(
     if decision is None:
         if estimate is None:
             [alone] = with_constraints(alone=True, random_state=random_state)
-            return _result(counts, alone, None, "constraints")
+            return _result(counts, alone, None, "constraints", choice)
         if may_refine and n_init > 1:
             with warned_of_noise_later():
                 estimate = from_pairs(n_init=n_init)
         if sparsity == "auto" and combine == "tied":
             estimate = debias_if_sparse(estimate, counts, pair_smoothing, random_state)
-        return _result(counts, estimate, None, "pairs")
+        return _result(counts, estimate, None, "pairs", choice)
     # 4. Choose where to start, ``n_init`` times.
     if constraints.states is not None:
         fit = fit_of_labels(decision.data, constraints, k, weights)
@@ -238,7 +253,25 @@ def pairwise(
     # 6. Keep the model of the highest likelihood.
     begin, refined = max(runs, key=lambda run: run[1].log_likelihood)
     refined = replace(refined, starts=tuple(fit.objective for _, fit in runs))
-    return _result(counts, begin.pairs, refined, begin.began)
+    return _result(counts, begin.pairs, refined, begin.began, choice)
+
+
+def _chosen_states(
+    data: Data | None,
+    counts: Cooccurrence,
+    combine: Combine,
+    weights: Floats | None,
+    random_state: Any,
+) -> StateChoice:
+    """How many states, by held-out data, and no fewer than the pairs of long data show."""
+    assert data is not None
+    shown = PairEvidence.of(counts, None, combine).spectrum().n_detectable
+    if weights is not None and isinstance(data, Sequences):
+        first, last = data.offsets[:-1], data.offsets[1:]
+        data = data.spans(first[weights > 0], last[weights > 0])
+    choice = choose_states(data, shown, random_state if isinstance(random_state, int) else 0)
+    logger.info(choice.reason)
+    return choice
 
 
 def _checked_weights(data: Data | Cooccurrence, weights: Any) -> Floats | None:
@@ -323,11 +356,18 @@ def _raced(data: Data, constraints: Constraints, models: list[HMM], seed: Any) -
 
 
 def _result(
-    counts: Cooccurrence, pairs: Fit | None, refined: RefinedFit | None, began: str
+    counts: Cooccurrence,
+    pairs: Fit | None,
+    refined: RefinedFit | None,
+    began: str,
+    choice: StateChoice | None,
 ) -> PairwiseFit:
     """The last step's model, with both steps."""
+    if refined is not None:
+        refined = replace(refined, choice=choice)
+    elif pairs is not None:
+        pairs = replace(pairs, choice=choice)
     last = refined or pairs
     assert last is not None
-    return PairwiseFit(
-        last.model, last.converged, last.history, last.starts, counts, pairs, refined, began
-    )
+    step = (last.model, last.converged, last.history, last.starts)
+    return PairwiseFit(*step, counts, pairs, refined, began, choice=choice)

@@ -124,7 +124,7 @@ def topic_material(
         summary=(
             *([] if documents is None else _corpus(data)),
             *_topics(model, fit, lags),
-            *([] if documents is None else [_coherence(overview)]),
+            *([] if documents is None else [_coherence(overview), *_junk(overview)]),
             *_perplexity(fit, data),
             *prepare.detectable(diagnosis, lags, fit.n_components, "topics"),
             *_learning(model, fit),
@@ -135,7 +135,8 @@ def topic_material(
                 "Minus log-likelihood of a word, passes over the documents": fit.passes,
             }
         ),
-        coherence=overview.coherence,
+        coherence=None if overview.why else overview.coherence,
+        runs=overview.runs.means if overview.n_decoded else None,
         n_texts=len(data),
         cap=prepare.cap_sentence(len(data), len(wanted), "documents", "words"),
         readings=_readings(model, fit, data, wanted, written),
@@ -230,13 +231,20 @@ def _topics(model: Any, fit: TopicFit, lags: list[int]) -> list[Item]:
 
 
 def _coherence(overview: Overview) -> Item:
-    if overview.coherence is None:
+    if overview.why:
         return Item("Coherence", "none", overview.why)
     note = (
         f"mean over topics of the sum over their {overview.top} top words v, w of "
         f"log((freq(v, w) + eps) / freq(v)); freq counts documents, eps = {EPS}"
     )
     return Item("Coherence", prepare.number(float(overview.coherence.mean())), note)
+
+
+def _junk(overview: Overview) -> list[Item]:
+    topics = overview.junk.topics
+    listed = ", ".join(f"{k} ({verdict})" for k, verdict in topics.items())
+    note = f"{listed}; drop leaves them out" if topics else ""
+    return [Item("Topics that say little", str(len(topics) or "none"), note)]
 
 
 def _perplexity(fit: TopicFit, data: Documents) -> list[Item]:

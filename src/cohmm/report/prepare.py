@@ -155,7 +155,7 @@ def _known(values: Floats) -> list[float | None]:
 def _topic(material: Material, k: int, words: Ints, place: Ints) -> dict[str, Any]:
     """A topic, or a state; ``words`` are all that can be among the top words at any relevance.
 
-    ``run`` is the expected number of words until the topic ends; None: it never does.  From
+    ``run`` is its mean run, in words; None: it never ends.  From
     ``low`` to ``high`` the probabilities may be; both are empty where that is not known.
     """
     stay = float(material.transitions[k, k])
@@ -164,7 +164,7 @@ def _topic(material: Material, k: int, words: Ints, place: Ints) -> dict[str, An
     return {
         "prevalence": _round(float(material.prevalence[k])),
         "stay": _round(stay),
-        "run": _round(1 / (1 - stay)) if stay < 1 else None,
+        "run": _run(material, k),
         "coherence": None if material.coherence is None else _round(float(material.coherence[k])),
         "contrast": None if material.contrast is None else _known(material.contrast[k : k + 1])[0],
         "words": place[words].tolist(),
@@ -172,6 +172,14 @@ def _topic(material: Material, k: int, words: Ints, place: Ints) -> dict[str, An
         "low": low,
         "high": high,
     }
+
+
+def _run(material: Material, k: int) -> float | None:
+    """The mean run of a topic in decoded documents, or as its chain expects it."""
+    if material.runs is not None:
+        return _round(float(material.runs[k]))
+    stay = float(material.transitions[k, k])
+    return _round(1 / (1 - stay)) if stay < 1 else None
 
 
 def _text(reading: Reading, place: Ints, room: int) -> dict[str, Any]:

@@ -94,6 +94,8 @@ class Material:
         What the columns are called.
     coherence : array (K,) or None
         Of every topic.
+    runs : array (K,) or None
+        The mean run of every topic in decoded documents; None: as its chain expects it.
     n_texts : int
         How many documents there are, of which ``readings`` has some.
     cap : str
@@ -121,6 +123,7 @@ class Material:
     summary: tuple[Item, ...] = ()
     traces: tuple[Trace, ...] = ()
     coherence: Floats | None = None
+    runs: Floats | None = None
     n_texts: int = 0
     cap: str = ""
     readings: tuple[Reading, ...] = field(default=(), repr=False)

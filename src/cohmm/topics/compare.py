@@ -1,9 +1,13 @@
 """Topic models side by side: the same documents, the same split, scored by the same code.
 
     coherence    the paper's, top 20 words, eps .01, in the documents learned from
-    npmi         top 10 words, in the documents learned from
-    npmi-window  the same, in windows of 10 words that slide over these documents
+    npmi         top 10 words, in the documents learned from; mean over topics
+    npmi-median  the same, median over topics: a few topics of junk cannot raise it
+    npmi-window  as npmi, in windows of 10 words that slide over these documents
     diversity    the share of distinct words among the top 25
+    coverage     the share of the words of these documents that topics have which are not junk
+                 (`cohmm.topics.junk`)
+    twins        pairs of topics that are nearly the same: total variation below 0.3
     perplexity   of held-out documents, every word given those before it
     completion   perplexity of the second halves of held-out documents, given the first
     training     perplexity of the documents learned from, by chains fitted to them: the paper's
@@ -11,11 +15,11 @@
                  is learned for them
 
 A bag of words is scored as one, but for the last.  Top words are the most probable ones, by
-p(word | topic).  The first four are also there as coherence-relevance, and so on, of the words
+p(word | topic).  The first five are also there as coherence-relevance, and so on, of the words
 that are distinctive: by relevance, l = 1/2 (`cohmm.topics.top_words`), and for BERTopic by
 c-TF-IDF, as it shows words itself.  Compare models under one order: distinctive words are rarer,
-which changes all four.  A measure that does not apply to a model, as perplexity to BERTopic, is
-left out.
+which changes all five.  A measure that does not apply to a model, as perplexity to BERTopic, is
+left out.  docs/measures.md says how each can mislead.
 
 Where there are several seeds, means have one figure more:
 
@@ -36,8 +40,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm.data.documents import Documents
-from cohmm.data.vocabulary import codes_in
-from cohmm.kernels.types import Ints
+from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.topics.anchor_words import anchor_words
 from cohmm.learn.topics.bertopic import BERTopicFit, bertopic
 from cohmm.learn.topics.htmm import htmm, with_chain
@@ -47,16 +50,18 @@ from cohmm.learn.topics.sticky_em import gruber
 from cohmm.learn.topics.topic_fit import TopicFit
 from cohmm.model.topic_model import Chain
 from cohmm.topics.coherence import Measure, coherence
-from cohmm.topics.perplexity import perplexity
+from cohmm.topics.junk import Junk, twins
+from cohmm.topics.perplexity import Method, perplexity
 from cohmm.topics.stability import variation_between
 from cohmm.topics.top_words import Order, top_codes
 
 HELD_OUT = 0.1
 WINDOW = 10  # words, as those who defined NPMI of topics have it (Roeder et al., 2015)
-BY_WORDS = ("coherence", "npmi", "npmi-window", "diversity")
+BY_WORDS = ("coherence", "npmi", "npmi-median", "npmi-window", "diversity")
 BY_RELEVANCE = tuple(f"{name}-relevance" for name in BY_WORDS)
+OF_TOPICS = ("coverage", "twins")
 OF_A_LAW = ("perplexity", "completion", "training", "chained")
-DEFAULT_MEASURES = (*BY_WORDS, "perplexity", *BY_RELEVANCE)
+DEFAULT_MEASURES = (*BY_WORDS, *OF_TOPICS, "perplexity", *BY_RELEVANCE)
 
 
 class Rival(NamedTuple):
@@ -116,32 +121,62 @@ class Judged(NamedTuple):
 
     def coherence(
         self, measure: Measure, n: int, by: Order = "probability", window: int | None = None
-    ) -> float:
-        """The mean over the topics."""
+    ) -> Floats:
+        """Of every topic, (K,)."""
         words = [[self.fit.vocabulary[code] for code in row] for row in self.top(n, by).tolist()]
-        return float(coherence(words, self.train, measure, window=window).mean())
+        return coherence(words, self.train, measure, window=window)
 
     def diversity(self, by: Order = "probability") -> float:
         """The share of distinct words among the top 25."""
         codes = self.top(25, by)
         return len(np.unique(codes)) / codes.size
 
+    def coverage(self) -> float:
+        """The share of the words learned from that are of a topic which is not junk."""
+        shares = self.shares()
+        junk = Junk.of(self.fit, self.train, shares).topics
+        kept = [k for k in range(self.fit.n_components) if k not in junk]
+        lengths = self.train.lengths
+        return float(lengths @ shares[:, kept].sum(axis=1) / lengths.sum())
+
+    def shares(self) -> Floats:
+        """Of every topic in the documents learned from, (D, K); 0 in those that have none."""
+        if not isinstance(self.fit, BERTopicFit):
+            return self.fit.as_chain(self.chain).infer(self.train).shares
+        own = self.fit.document_topics[:, None] == np.arange(self.fit.n_components)
+        return np.asarray(own, np.float64)
+
+    def perplexity(self, method: Method = "words") -> float:
+        """Of held-out documents, or of those learned from."""
+        documents = self.train if method == "training" else self.held_out
+        return perplexity(self.fit, documents, chain=self.chain, method=method)
+
+    def chained(self) -> float:
+        """The perplexity of a bag of words with the sticky chain that suits it."""
+        bag = self.fit.chain == "independent"
+        return perplexity(with_chain(self.fit, self.train) if bag else self.fit, self.held_out)
+
+
+def _by_words(by: Order) -> dict[str, Callable[[Judged], float]]:
+    """`BY_WORDS` under an order of words."""
+    return {
+        "coherence": lambda j: float(j.coherence("paper", 20, by).mean()),
+        "npmi": lambda j: float(j.coherence("npmi", 10, by).mean()),
+        "npmi-median": lambda j: float(np.median(j.coherence("npmi", 10, by))),
+        "npmi-window": lambda j: float(j.coherence("npmi", 10, by, WINDOW).mean()),
+        "diversity": lambda j: j.diversity(by),
+    }
+
 
 MEASURES: dict[str, Callable[[Judged], float]] = {
-    "coherence": lambda j: j.coherence("paper", 20),
-    "npmi": lambda j: j.coherence("npmi", 10),
-    "npmi-window": lambda j: j.coherence("npmi", 10, window=WINDOW),
-    "diversity": lambda j: j.diversity(),
-    "coherence-relevance": lambda j: j.coherence("paper", 20, "relevance"),
-    "npmi-relevance": lambda j: j.coherence("npmi", 10, "relevance"),
-    "npmi-window-relevance": lambda j: j.coherence("npmi", 10, "relevance", WINDOW),
-    "diversity-relevance": lambda j: j.diversity("relevance"),
-    "perplexity": lambda j: perplexity(j.fit, j.held_out, chain=j.chain),
-    "completion": lambda j: perplexity(j.fit, j.held_out, chain=j.chain, method="completion"),
-    "training": lambda j: perplexity(j.fit, j.train, chain=j.chain, method="training"),
-    "chained": lambda j: perplexity(
-        with_chain(j.fit, j.train) if j.fit.chain == "independent" else j.fit, j.held_out
-    ),
+    **_by_words("probability"),
+    **{f"{name}-relevance": score for name, score in _by_words("relevance").items()},
+    "coverage": Judged.coverage,
+    "twins": lambda j: float(len(twins(j.fit.components))),
+    "perplexity": Judged.perplexity,
+    "completion": lambda j: j.perplexity("completion"),
+    "training": lambda j: j.perplexity("training"),
+    "chained": Judged.chained,
 }
 
 
@@ -228,8 +263,8 @@ def compare(
     >>> sample = sample_htmm(100, n_components=2, n_words=200, random_state=0)
     >>> for compared in compare(sample.documents, ["htmm", "plsa"], [2]):
     ...     print(compared.model, *list(compared.scores)[:5])
-    htmm coherence npmi npmi-window diversity perplexity
-    plsa coherence npmi npmi-window diversity perplexity
+    htmm coherence npmi npmi-median npmi-window diversity
+    plsa coherence npmi npmi-median npmi-window diversity
     """
     models, sizes, seeds = list(models), list(sizes), list(seeds)
     _check("model", models, list(RIVALS))
@@ -269,14 +304,8 @@ def part(documents: Documents, held_out: float, seed: int) -> tuple[Documents, D
 
 def in_words_of(documents: Documents, train: Documents) -> Documents:
     """Documents with the words alone that ``train`` has."""
-    seen = np.unique(train.symbols)
-    if len(seen) == documents.n_symbols:
-        return documents
-    vocabulary = tuple(documents.vocabulary[code] for code in seen.tolist())
-    codes = codes_in(documents.vocabulary, vocabulary)[documents.symbols]
-    kept = codes >= 0
-    n_kept = np.concatenate([[0], np.cumsum(kept)])
-    return Documents(codes[kept], n_kept[documents.offsets], vocabulary, documents.names)
+    seen = np.unique(train.symbols).tolist()
+    return documents.in_words(tuple(documents.vocabulary[code] for code in seen), n_unknown=0)
 
 
 def compare_one(

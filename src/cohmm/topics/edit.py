@@ -92,7 +92,8 @@ def merge_topics(fit: Model, groups: Iterable[Any]) -> Model:
 def drop_topics(fit: Model, topics: Any) -> Model:
     """Without some topics, whose words the others then explain: see the module.
 
-    ``topics`` are numbers or labels.  The others keep their order, and their numbers close up.
+    ``topics`` are numbers or labels; of none, all stay.  The others keep their order, and their
+    numbers close up.
 
     >>> model = TopicModel([[.5, .5], [0, 1], [1, 0]], [.6, .3, .1], [.6, .3, .1], ("oil", "gold"))
     >>> drop_topics(model, [1]).prevalence.round(3)
@@ -104,7 +105,7 @@ def drop_topics(fit: Model, topics: Any) -> Model:
         raise ValueError(f"topics to drop are numbers or labels, such as [4], not {topics!r}")
     dropped = np.array(_numbers(fit, topics, "is dropped twice"), np.int64)
     if not len(dropped):
-        raise ValueError("there is no topic to drop in an empty list")
+        return fit
     kept = np.setdiff1d(np.arange(fit.n_components), dropped)
     if not len(kept):
         raise ValueError(f"all {fit.n_components} topics would be dropped: keep one at least")

@@ -5,7 +5,6 @@ Nothing of pyLDAvis, gensim and OCTIS is imported: what they take is plain value
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -21,8 +20,7 @@ from cohmm.kernels.types import Floats
 from cohmm.model.answers import list_array
 from cohmm.model.convert import frame, square
 from cohmm.model.topic_model import TopicModel
-from cohmm.topics.coherence import coherence
-from cohmm.topics.overview import MAX_DECODED, TOP, contrast
+from cohmm.topics.overview import Overview
 from cohmm.topics.top_words import Order, at_most, top_codes, top_words, words_of
 
 TopicTable = Literal["topics", "words", "transitions", "documents", "tokens", "segments"]
@@ -76,38 +74,19 @@ def topic_frame(
 def _topics(
     model: TopicModel, documents: Documents | None, n_words: int, order: Order
 ) -> dict[str, Any]:
-    """One row per topic: its share, expected run, coherence, contrast, top words.
-
-    The run is how many words a visit to the topic takes by the corpus' transitions; coherence
-    and contrast are there where documents are, the latter of some documents of a large corpus.
-    """
-    leave = 1 - np.diagonal(model.transitions)
-    runs = np.full(model.n_components, np.inf)
+    """One row per topic: its share and top words, and of documents the figures of `Overview`."""
     columns: dict[str, Any] = {
         "topic": np.arange(model.n_components),
         "prevalence": model.prevalence,
-        "run_length": np.divide(1, leave, out=runs, where=leave > 0),
     }
-    if documents is not None and len(model.vocabulary) > 1:
-        columns["coherence"] = _coherence(model, documents)
     if documents is not None:
-        some = documents.select(documents.some(MAX_DECODED))
-        columns["contrast"] = contrast(model.infer(some).shares, some.lengths)
+        overview = Overview.of(model, documents)
+        columns["mean_run"] = overview.runs.means
+        columns["coherence"] = overview.coherence
+        columns["contrast"] = overview.contrast
+        columns |= overview.junk.columns()
     columns["words"] = [" ".join(map(str, words)) for words in words_of(model, n_words, order)]
     return columns
-
-
-def _coherence(model: TopicModel, documents: Documents) -> Floats:
-    """Of every topic; NaN where no document has one of its top words."""
-    top = min(TOP, len(model.vocabulary))
-    by_topic = np.full(model.n_components, np.nan)
-    try:
-        return coherence(model.components, documents, "paper", top=top)
-    except ValueError:
-        for k in range(model.n_components):
-            with suppress(ValueError):
-                by_topic[k] = coherence(model.components[[k]], documents, "paper", top=top)[0]
-        return by_topic
 
 
 def _words(model: TopicModel, n_words: int, order: Order) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What there is to say about topics on a corpus, computed once for the screen and the report.
 
-How long topics last: runs of words that have the same one.
+The mean run of a topic, wherever it is shown: the words of a topic over the runs of words that have
+it, in documents as they are decoded (Viterbi); a run ends where its document does.
 
 Subjects and sections: how much the share of a topic varies between documents.
 A subject is what some documents are about, and others are not; a section (an introduction, a list
@@ -24,6 +25,7 @@ no less than 0 and no more than 1.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -34,22 +36,23 @@ from cohmm.data.partitioned import Partitioned
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model.topic_model import TopicModel
 from cohmm.topics.coherence import coherence
+from cohmm.topics.junk import Junk
 
 TOP, EPS = 20, 0.01  # of coherence as the paper has it
-MAX_DECODED = 200_000  # words, about, where some documents stand for all
+MAX_DECODED = 1_000_000  # words, about, where some documents stand for all
 MIN_SIGNAL = 0.01  # 1 - C: of documents of one word nothing can be known
 
 
 @dataclass(frozen=True, eq=False)
 class Overview:
-    """Coherence of every topic, and how topics follow one another in documents.
+    """Figures of every topic, and how topics follow one another in documents.
 
     Parameters
     ----------
-    coherence : array, (K,), or None
-        The paper's, of `top` words, on all documents; None where it cannot be.
+    coherence : array, (K,)
+        The paper's, of `top` words, on all documents; NaN of a topic whose words they do not have.
     why : str
-        Why it cannot.
+        Why some are NaN.
     top : int
         Words of a topic that coherence looks at.
     runs : RunLengths
@@ -60,15 +63,18 @@ class Overview:
         Documents that were decoded: all, or a sample of many words.
     contrast : array, (K,)
         Of every topic, in these documents: see `contrast`.
+    junk : Junk
+        Which topics say nothing, by these documents: see `cohmm.topics.junk`.
     """
 
-    coherence: Floats | None
+    coherence: Floats
     why: str
     top: int
     runs: RunLengths
     moves: Floats
     n_decoded: int
     contrast: Floats
+    junk: Junk
 
     @classmethod
     def of(cls, model: TopicModel, documents: Documents | Partitioned) -> Overview:
@@ -80,11 +86,7 @@ class Overview:
         3.0
         """
         k, top = model.n_components, min(TOP, documents.n_symbols)
-        by_topic, why = None, ""
-        try:
-            by_topic = coherence(model.components, documents, "paper", top=top, eps=EPS)
-        except ValueError as error:  # one word alone, or other documents than it came from
-            why = str(error)
+        by_topic, why = _coherence(model, documents, top)
         some = documents.select(documents.some(MAX_DECODED))
         inferred = model.infer(some, decode=True)
         topics = inferred.topics
@@ -93,13 +95,35 @@ class Overview:
         here = np.flatnonzero(inside)
         moves = np.zeros((k, k))
         np.add.at(moves, (topics[here - 1], topics[here]), 1.0)
-        runs = count_runs(topics, some.offsets, k)
-        between = contrast(inferred.shares, some.lengths)
-        return cls(by_topic, why, top, runs, moves, len(some), between)
+        return cls(
+            by_topic,
+            why,
+            top,
+            count_runs(topics, some.offsets, k),
+            moves,
+            len(some),
+            contrast(inferred.shares, some.lengths),
+            Junk.of(model, some, inferred.shares),
+        )
+
+
+def _coherence(
+    model: TopicModel, documents: Documents | Partitioned, top: int
+) -> tuple[Floats, str]:
+    """The paper's coherence of every topic, and why some are NaN."""
+    try:
+        return coherence(model.components, documents, "paper", top=top, eps=EPS), ""
+    except ValueError as error:  # one word alone, or other documents than it came from
+        why = str(error)
+    by_topic = np.full(model.n_components, np.nan)
+    for k, row in enumerate(model.components):
+        with suppress(ValueError):
+            by_topic[k] = coherence(row[None], documents, "paper", top=top, eps=EPS)[0]
+    return by_topic, why
 
 
 class RunLengths(NamedTuple):
-    """Runs of words of one topic, counted."""
+    """Runs of words of one topic, counted in decoded documents."""
 
     number: Ints
     """How many runs every topic has, (K,)."""
@@ -113,7 +137,7 @@ class RunLengths(NamedTuple):
 
     @property
     def means(self) -> Floats:
-        """Words in a run of every topic, (K,); 0 where it has none."""
+        """The mean run of every topic, in words, (K,); 0 where it has none."""
         return np.asarray(self.words / np.maximum(self.number, 1))
 
 

@@ -149,9 +149,14 @@ def warn_of_noise(shown: Spectrum, k: int, *, goes_on: bool) -> None:
     """
     seen = shown.n_detectable
     if (2 * seen <= k) if goes_on else (seen < k):
+        which = (
+            "and select(X) says whether so many predict better"
+            if goes_on
+            else "whose estimates will be mostly noise (more data or more lags may help)"
+        )
         warn(
             f"these pairs can show {seen} state{'s' * (seen != 1)}; n_components={k} asks for "
-            "more, whose estimates will be mostly noise (more data or more lags may help)"
+            f"more, {which}"
         )
 
 

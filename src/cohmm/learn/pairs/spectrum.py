@@ -9,6 +9,10 @@ state whose singular value does not stand above that floor cannot be told from c
 states do, the next must stand above the noise in the N - r directions that are left, which
 is less: (sqrt(N - r) + sqrt(2 N)) / sqrt T.  (All are given over sqrt 2, so that they are those
 of W where it is symmetric.)
+
+Two rare symbols that are seen together once, out of c times each, are an entry 1 / c of W: as large
+as the noise of all the others where c < sqrt(T / N).  Symbols as rare as that are taken together as
+one, which leaves the law that of a chain of as many states.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.pairs.pair_law import PairLaw
+from cohmm.learn.pairs.pair_law import PairLaw, pair_law
 
 SIMULATIONS, QUANTILE = 20, 0.95
 BEYOND_EDGE = 1.025  # the noise ends there in all but some of 100 sets, where it is not simulated
@@ -30,6 +34,7 @@ MAX_SIMULATED = 300  # symbols: the noise of more hardly varies, and costs
 LARGEST_DENSE = 1500
 MAX_SYMBOLS = 5000  # rare symbols have noisy rows: the space is found on the frequent ones
 MIN_COUNT = 50
+MIN_POOLED = 5.0  # pairs of a symbol, at least, that stands for itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +62,43 @@ def frequent_symbols(law: PairLaw, n_pairs: float) -> Ints:
     return np.sort(order[trusted])
 
 
+def pool(counts: Any, least: float, most: int) -> Ints:
+    """Which of fewer symbols each of N becomes, (N,): the rare ones are taken together as one.
+
+    Those counted less than ``least`` times, and those beyond ``most``.  If they are rare together
+    too, they join the rarest of the others.
+
+    >>> pool([9, 1, 8, 2, 7], least=3, most=5).tolist()
+    [0, 3, 1, 3, 2]
+    """
+    counts = np.asarray(counts)
+    kept = np.argsort(-counts, kind="stable")[: most - 1]
+    kept = np.sort(kept[counts[kept] >= least])
+    rest = counts.sum() - counts[kept].sum()
+    other = len(kept) if rest >= least or not len(kept) else int(counts[kept].argmin())
+    place = np.full(len(counts), other)
+    place[kept] = np.arange(len(kept))
+    return place
+
+
+def _pooled(law: PairLaw, n_pairs: float) -> PairLaw:
+    """The same law of frequent symbols and one for all that are rare."""
+    n = int(np.count_nonzero(law.frequency))
+    least = max(MIN_POOLED, float(np.sqrt(n_pairs / max(n, 1))))
+    place = pool(law.frequency * n_pairs, least, MAX_SYMBOLS)
+    size = int(place.max()) + 1
+    if size == len(place):
+        return law
+    ones = np.ones(len(place))
+    together = sparse.csr_array((ones, (place, np.arange(len(place)))), (size, len(place)))
+    omega = together @ sparse.csr_array(law.omega) @ together.T
+    return pair_law(omega if sparse.issparse(law.omega) else omega.toarray())
+
+
 def spectrum(law: PairLaw, n_pairs: float, most: int) -> Spectrum:
     """The singular values of a whitened pair law, at most ``most`` of a large one."""
-    symbols = frequent_symbols(law, n_pairs)
+    law = _pooled(law, n_pairs)
+    symbols = np.arange(len(law.frequency))
     whitened, scale = _whitened(law, symbols)
     n, known = len(symbols), scale / np.linalg.norm(scale)
     noise: _Noise = _Edge(n, n_pairs)

@@ -71,7 +71,6 @@ function topWords(k, l = state.relevance) {
 }
 const ownLabel = (k) => topWords(k, TELLING).slice(0, 3).map((row) => row.word).join(", ");
 const label = (k) => state.labels[k] || ownLabel(k);
-const brief = (k) => state.labels[k] || (data.kind === "topics" ? topWords(k, TELLING)[0].word : ownLabel(k));
 const begin = (text, n) => [...text.slice(0, 2 * n)].slice(0, n).join("");    // whole characters: no half of a pair
 const short = (text, n) => begin(text, n) === text ? text : begin(text, n - 1).trimEnd() + "…";
 const title = (k) => capital(names.one) + " " + k + " (" + label(k) + ")";

@@ -96,7 +96,7 @@ function drawShares(text) {
   if (state.topic !== null && !chosen.some(([k]) => k === state.topic)) chosen.push([state.topic, shareOf(text, state.topic)]);
   const most = Math.max(0.01, ...chosen.map(([k, share]) => Math.max(share, data.topics[k].prevalence)));
   $("shares").replaceChildren(...chosen.map(([k, share]) => h("li", { class: colour(k) },
-    h("span", { class: "name" }, h("span", { class: "chip" }, String(k)), " ", h("bdi", {}, short(brief(k), 14))),
+    h("span", { class: "name" }, h("span", { class: "chip" }, String(k)), " ", h("bdi", {}, short(label(k), 14))),
     h("span", { class: "track" }, h("span", { class: "fill", style: { width: 100 * share / most + "%" } }),
       h("span", { class: "tick", title: "all: " + percent(data.topics[k].prevalence), style: { left: `calc(${100 * data.topics[k].prevalence / most}% - 1px)` } })),
     h("span", { class: "amount" }, percent(share)))));

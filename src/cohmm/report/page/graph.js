@@ -87,7 +87,7 @@ function node({ k, x, y, r, dx, dy }, named, largest, size) {
     loop,
     s("circle", { class: "disc", cx: x, cy: y, r }),
     r >= 8 ? s("text", { class: "inside", x, y, style: { "font-size": Math.min(13, r) + "px" } }, String(k)) : null,
-    named ? s("text", { class: "name", x: tx, y: ty - 7, "text-anchor": anchor }, fitting(brief(k), room)) : null,
+    named ? s("text", { class: "name", x: tx, y: ty - 7, "text-anchor": anchor }, fitting(label(k), room)) : null,
     named ? s("text", { class: "last", x: tx, y: ty + 7, "text-anchor": anchor }, "× " + runLength(k)) : null);
 }
 
@@ -118,8 +118,8 @@ function drawStrongest() {
   $("strongest").replaceChildren(rows.length === 0 ? h("caption", {}, `There is no step from one ${names.one} to another.`) : "",
     head(rows.length === 0 ? [] : [["From"], ["To"], ["Where it ends", true], [`At each ${names.word}`, true]]),
     h("tbody", {}, rows.slice(0, 8).map(([i, j, p]) => h("tr", {},
-      h("td", { class: "step" }, h("span", { class: "chip " + colour(i) }, String(i)), " ", h("bdi", { class: "brief" }, brief(i))),
-      h("td", { class: "step" }, h("span", { class: "chip " + colour(j) }, String(j)), " ", h("bdi", { class: "brief" }, brief(j))),
+      h("td", { class: "step" }, h("span", { class: "chip " + colour(i) }, String(i)), " ", h("bdi", { class: "brief" }, label(i))),
+      h("td", { class: "step" }, h("span", { class: "chip " + colour(j) }, String(j)), " ", h("bdi", { class: "brief" }, label(j))),
       h("td", { class: "number" }, percent(p)),
       h("td", { class: "number" }, digits(data.transitions[i][j]), certain ? h("span", { class: "note" }, " " + stepBetween(i, j)) : null)))));
 }
