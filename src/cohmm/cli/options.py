@@ -287,7 +287,7 @@ def n_components_of(text: str) -> Any:
 
 def passes_of(text: str) -> Any:
     """A number of passes over documents, or "auto"."""
-    if text != "auto" and not WHOLE.fullmatch(text):
+    if text != "auto" and not (text.isascii() and text.isdigit()):
         raise ValueError(f"--refine must be a whole number from 0, or auto, not {text!r}")
     return text if text == "auto" else int(text)
 

@@ -213,15 +213,6 @@ def _summary(
     }
 
 
-def _document_passes(fit: Any) -> str:
-    """How many, and who chose them."""
-    n = f"{fit.n_document_passes} over the documents"
-    if fit.choices is None:
-        return n
-    tried = " ".join(f"{perplexity:.0f}" for perplexity in fit.choices.perplexities)
-    return f"{n}, chosen by the perplexity of {fit.choices.n_documents:,} held back ({tried})"
-
-
 def _lines(model: HTMM, overview: Overview, seconds: float, output: Path | None) -> list[str]:
     """How it went."""
     from cohmm.topics.overview import EPS
@@ -233,7 +224,7 @@ def _lines(model: HTMM, overview: Overview, seconds: float, output: Path | None)
         f"{name}{fit.n_components} topics of {len(documents):,} documents{empty}; "
         f"{documents.n_words:,} words, {documents.n_symbols:,} distinct",
         f"{seconds:.1f} s: {fit.n_iter} passes over pairs at lags "
-        f"{', '.join(map(str, model.counts_.lags))}; {_document_passes(fit)}",
+        f"{', '.join(map(str, model.counts_.lags))}; {fit.n_document_passes} over the documents",
     ]
     if not overview.why:
         lines.append(

@@ -138,7 +138,7 @@ class HTMM(
         chain: Chain = "sticky",
         refine: Passes = "auto",
         max_iter: int = 1000,
-        tol: float = 1e-2,
+        tol: float = 5e-3,
         n_init: int = 1,
         seed_words: SeedWords | None = None,
         analyzer: Analyzer | None = None,

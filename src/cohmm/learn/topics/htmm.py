@@ -66,7 +66,7 @@ def htmm(
     lags: TopicLags = "auto",
     refine: Passes = "auto",
     max_iter: int = 1000,
-    tol: float = 1e-2,
+    tol: float = 5e-3,
     n_init: int = 1,
     weights: Any = None,
     smoothing: float = SMOOTHING,
