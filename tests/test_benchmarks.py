@@ -47,6 +47,7 @@ def quick(name: str) -> str:
         ("labels.py", ["| quick | 3 | HTMM |", "| quick | 3 | LDA tomotopy |"]),
         ("learning.py", ["| four fifths stay |", "| hmmlearn: one E-step", "| 40 | 5 | exact |"]),
         ("over.py", ["| documents | share, topics known |", "| 10 |"]),
+        ("passages.py", ["| quick | passages |", "| quick | block distance |"]),
         ("refinement.py", ["Refinement (sticky)", "| refined, sparsity=1 |", "| baum_welch |"]),
         ("scale.py", ["| 2e+05 | 4GB |", "| M pairs/s |"]),
         ("sessions.py", ["| sessions 0 |", "at or above the best of five on"]),

@@ -29,6 +29,8 @@ def fit(
     *,
     layout: Any,
     integers: bool = False,
+    end: bool = False,
+    unseen: Literal["rare", "missing", "error"] = "rare",
     refine_by: Literal["sequences", "triples"] | None = None,
     sparsity: str = "auto",
     penalty: str | None = None,
@@ -74,6 +76,8 @@ def fit(
     with working(threads), files.cluster(workers, scheduler) as client:
         from cohmm.data.partitioned import as_data
         from cohmm.learn import pairwise  # what PairwiseHMM.fit calls, without scikit-learn
+        from cohmm.learn.pairwise import check_ends
+        from cohmm.model.answers import Answers, save_fitted
 
         began = time.perf_counter()
         if from_counts:
@@ -83,9 +87,18 @@ def fit(
         else:
             parts = files.partitions(inputs, layout, integers, client)
             data = as_data(parts, characters=layout["characters"])
+        if end:
+            data = data if from_counts else data.with_end()
+            check_ends(data)
         with learning() as callback:
             learned = pairwise(data, **learner, callback=callback)
-        learned.model.save(output)
+        counts, characters = learned.counts.symbol_counts, layout["characters"]
+        parameters = {**learner, "lags": learned.counts.lags, "end": end, "unseen": unseen}
+        save_fitted(
+            output,
+            Answers(learned.model, unseen, counts, characters, end),
+            parameters | {"characters": characters},
+        )
         seconds = time.perf_counter() - began
     print_result(
         json,

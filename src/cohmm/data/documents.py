@@ -212,7 +212,9 @@ class Documents(Sequences):
             symbols[:n].copy(), offsets, len(vocabulary), vocabulary, self.names, n_unknown
         )
 
-    def split(self, share: float, random_state: Any = None) -> tuple[Documents, Documents]:
+    def split(  # type: ignore[override]  # documents are divided, answers about them are not
+        self, share: float, random_state: Any = None
+    ) -> tuple[Documents, Documents]:
         """Two parts drawn at random, of which the first has ``share`` of the documents.
 
         Both keep the vocabulary, and the order of the documents.

@@ -138,6 +138,19 @@ def read_documents(
     return documents
 
 
+def raw_documents(
+    X: Any, *, encoding: str = "utf-8", column: str | None = None
+) -> list[str | list[Any]]:
+    """Documents as they are, strings or lists of words, from all that `read_documents` takes.
+
+    >>> raw_documents(["The sun.", ["rain"]])
+    ['The sun.', ['rain']]
+    """
+    if isinstance(X, (Documents, Partitioned, Parts)):
+        raise ValueError(f"the raw text is needed, and a {type(X).__name__} has its words alone")
+    return list(_documents(X, encoding, column, Trace()))
+
+
 def _warn_of_empty(n_empty: int, n: int, first: str) -> None:
     if n_empty:
         warn(

@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from cohmm._validation import check_decay, check_whole, warn
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
-from cohmm.data.read_documents import TextWarning, read_documents
-from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
+from cohmm.data.read_documents import TextWarning, raw_documents, read_documents
+from cohmm.data.tokens import TOKEN_PATTERN, Analyzer, WordCodes, as_analyzer
+from cohmm.data.vocabulary import as_stop_words
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
 from cohmm.distributed.backend import Partitions
@@ -44,10 +45,13 @@ from cohmm.topics.export import (
 from cohmm.topics.junk import Junk
 from cohmm.topics.over_time import LEVEL, TopicsOver, groups_of, topics_over
 from cohmm.topics.overview import MAX_DECODED
+from cohmm.topics.passages import Passage, passages
 from cohmm.topics.periods import Period
 from cohmm.topics.perplexity import Method, likelihood
+from cohmm.topics.search import Hit, TopicIndex
 from cohmm.topics.stability import TOP, Stability, stability
 from cohmm.topics.top_words import Order, top_words
+from cohmm.topics.tree import TopicTree, topic_tree
 
 TEXT_OPTIONS = (
     "analyzer",
@@ -439,6 +443,103 @@ class HTMM(
         data = self._in_memory("over", documents)
         return topics_over(self._model(), data, groups_of(by, data, period), level=level)
 
+    # -- finding documents, and passages -----------------------------------------------------
+
+    def index(self, documents: Any = None) -> TopicIndex:
+        """Documents with their shares of topics, so that many searches cost little.
+
+        ``documents`` are as for ``fit``; default: those of training.
+
+        >>> texts = ["oil gas oil", "wheat corn wheat", "gold ore gold"] * 9
+        >>> HTMM(3, random_state=0).fit(texts).index()
+        TopicIndex(27 documents, 3 topics)
+        """
+        if isinstance(documents, TopicIndex):
+            return documents
+        data, model = self._in_memory("search", documents), self._model()
+        kept: tuple[TopicFit, str, TopicIndex] | None = getattr(self, "_index", None)
+        if kept is not None and kept[:2] == (self.fit_, self.chain) and kept[2].documents is data:
+            return kept[2]
+        index = TopicIndex.of(model, data)
+        self._index = (self.fit_, self.chain, index)
+        return index
+
+    def search(self, query: str | Iterable[str], documents: Any = None, n: int = 10) -> list[Hit]:
+        """The ``n`` documents that answer a query, by its words and by their topics.
+
+        Parameters
+        ----------
+        query : str, or list of words
+            What is looked for; a string becomes words as documents do.
+        documents : as for ``fit``, or a `TopicIndex`, or None
+            Where; an index, which `index` makes, is searched at once.  None: those of training.
+        n : int
+            How many, at most.
+
+        >>> texts = ["oil gas oil", "wheat corn wheat", "gold ore gold"] * 9
+        >>> [hit.document for hit in HTMM(3, random_state=0).fit(texts).search("corn", n=2)]
+        [1, 4]
+        """
+        return self.index(documents).search(self._query(query), n)
+
+    def similar(self, documents: Any, n: int = 5, *, among: Any = None) -> list[list[Hit]]:
+        """For each of ``documents``, the ``n`` that are most alike by their topics.
+
+        ``among``, as for ``fit`` or a `TopicIndex`, is where to look; default: those of training.
+
+        >>> texts = ["oil gas oil", "wheat corn wheat", "gold ore gold"] * 9
+        >>> HTMM(3, random_state=0).fit(texts).similar(["corn"], 1)[0][0].document
+        1
+        """
+        index = self.index(among)
+        return index.similar(self._model().infer(self.encode(documents)).shares, n)
+
+    def representative(self, n: int = 5, documents: Any = None) -> list[list[Hit]]:
+        """For every topic, the ``n`` documents that are most about it; see `TopicIndex`.
+
+        >>> texts = ["oil gas oil", "wheat corn wheat", "gold ore gold"] * 9
+        >>> len(HTMM(3, random_state=0).fit(texts).representative(2))
+        3
+        """
+        return self.index(documents).representative(n)
+
+    def passages(self, documents: Any, *, length: float | None = None) -> list[list[Passage]]:
+        """Where each document changes subject, coarser than words; see `cohmm.topics.passages`.
+
+        Parameters
+        ----------
+        documents : list of str, or of lists of words, or a path
+            Raw texts, whose sentences end with their punctuation: passages are whole sentences,
+            and say which characters of the text they are.
+        length : float, optional
+            Words that a passage should have, on average; default: learned from the documents.
+
+        >>> oil, grain = "Oil and gas rose. Gas fell. ", "Wheat and corn fell. Corn rose. "
+        >>> topics = HTMM(2, random_state=0).fit([oil * 9, grain * 9] * 5)
+        >>> [len(cut) for cut in topics.passages([oil * 4 + grain * 4])]
+        [2]
+        """
+        self._fitted()
+        cut = as_analyzer(self.analyzer, self.token_pattern, self.lowercase)
+        ignored = as_stop_words(self.stop_words)
+        raw = raw_documents(documents)
+        return passages(
+            self._model(), raw, lambda: WordCodes(cut, self.lowercase), ignored, length=length
+        )
+
+    # -- how topics belong together ----------------------------------------------------------
+
+    def tree(self, *, n_words: int = 3) -> TopicTree[Self]:
+        """Which topics merge, from all of them to one: see `cohmm.topics.tree`.
+
+        ``tree.cut(8)`` is the model with eight topics, ``n_words`` are those of every node.
+
+        >>> texts = ["oil gas oil", "gas oil gas", "gold ore gold"] * 9
+        >>> HTMM(3, random_state=0).fit(texts).tree().cut(1).transform(["oil"])
+        array([[1.]])
+        """
+        return topic_tree(self._fitted(), self._merged, n_words=n_words)
+
     # -- how good they are, and how sure -----------------------------------------------------
 
     def coherence(
@@ -700,6 +801,19 @@ class HTMM(
     def _known_shares(self, documents: Any) -> Floats | None:
         known = self._known(documents)
         return None if known is None else self._model().infer(known).shares
+
+    def _merged(self, groups: list[list[int]]) -> Self:
+        return self.merge(groups) if groups else self
+
+    def _query(self, query: str | Iterable[str]) -> list[str]:
+        """The words of a query, those that the topics do not know among them."""
+        if not isinstance(query, str):
+            return list(query)
+        codes = WordCodes(
+            as_analyzer(self.analyzer, self.token_pattern, self.lowercase), self.lowercase
+        )
+        codes.add_texts([query])
+        return [codes.words[code] for code in codes.symbols]
 
     def _with_fit(self, fit: TopicFit) -> Self:
         model = copy(self)

@@ -116,9 +116,9 @@ def _sentence(hmm: HMM, data: Sequences | None) -> str:
     if data is None:
         return f"{k:,} hidden states, as a model of {n:,} symbols has learned them."
     return (
-        f"{len(data):,} sequences of {len(data.symbols):,} symbols, {n:,} different ones, explained"
-        f" by {k:,} hidden states: each is a phase in which some symbols are frequent, and after "
-        "which some states follow more than others."
+        f"{len(data):,} sequences with {len(data.symbols):,} symbols of {n:,} kinds, explained by "
+        f"{k:,} hidden states. While a state lasts, the symbols beside its number are more "
+        "frequent than others."
     )
 
 

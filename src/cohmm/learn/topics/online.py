@@ -41,9 +41,9 @@ from cohmm.learn.topics.sticky_em import (
 )
 from cohmm.learn.topics.switch_rate import fit_switch_rate
 from cohmm.learn.topics.topic_fit import TopicFit, topic_fit
+from cohmm.model.convert import with_symbols
 from cohmm.model.hmm import HMM
 from cohmm.model.markov_chain import match_rows
-from cohmm.model.unseen_symbols import with_symbols
 
 COUNT_FLOOR = 1e-300  # so that nothing is divided by 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Any, cast
@@ -228,7 +228,7 @@ def save_fit(path: str | os.PathLike[str], fit: TopicFit, parameters: dict[str, 
         "switch": float(fit.switch),
         "starts": [float(start) for start in fit.starts],
         "labels": fit.labels,
-        "parameters": {name: _plain(name, value) for name, value in parameters.items()},
+        "parameters": {name: storage.plain(name, value) for name, value in parameters.items()},
         "counts": None if counts is None else list(counts.lags),
         "choices": None if fit.choices is None else fit.choices.as_json(),
     }
@@ -277,23 +277,3 @@ def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[TopicF
         return fit, parameters
 
     return cast(tuple[TopicFit, dict[str, Any]], storage.reading(path, build))
-
-
-def _plain(name: str, value: Any) -> Any:
-    """A parameter as JSON can hold it."""
-    if callable(value):
-        raise ValueError(
-            f"{name}={value!r} is a function, which a file cannot hold: set_params({name}=None) "
-            "first, and give documents that are cut into words already"
-        )
-    if isinstance(value, np.random.RandomState):
-        return None  # it has been drawn from
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, (set, frozenset)):
-        return sorted(value)
-    if isinstance(value, Mapping):
-        return {str(key): _plain(name, item) for key, item in value.items()}
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        return [_plain(name, item) for item in value]
-    return value
