@@ -40,6 +40,7 @@ def quick(name: str) -> str:
         ("coverage.py", ["| 2 | refined |", "| 2 | pairs, lags 1 to 3 |"]),
         ("climbs.py", ["| 5 | 3 | 2 | 1e+04 | 0 |", "| 8 | 3 | 1 | 1e+04 | 0 |"]),
         ("first_call.py", ["| `import cohmm` |", "| PairwiseHMM(4).fit, 2,000 symbols |"]),
+        ("growing.py", ["| quick | 179 | 4 batches, from files | 41 |"]),
         ("identifiability.py", ["| 3 | 15 | separable | 2 | 2 | 2 of 2 (100%) |"]),
         ("model_fit.py", ["| second order | 4 | 4 | 2e+03 |", "right models refused:"]),
         ("states.py", ["| auto | 1 |", "| select | 1 |", "| 16 | 1e+04 | 4 |"]),

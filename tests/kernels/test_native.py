@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cohmm._native import count_documents
-from cohmm.kernels import level
+from cohmm.kernels import level, native
 
 SETTING = "COHMM_LEVEL"
 LEVEL = "from cohmm.kernels import level; print(level)"
@@ -57,7 +56,7 @@ def test_a_core_that_was_built_for_another_python_is_named_in_a_line() -> None:
 def test_kernels_pass_their_tests_at_lower_levels(lower: int) -> None:
     """But for this file, and for kernels that are compiled once."""
     folder = Path(__file__).parent
-    once = ("counts", "document_words", "native", "text", "threads")
+    once = ("counts", "document_words", "log_domain", "native", "text", "threads")
     ignored = [f"--ignore={folder / f'test_{name}.py'}" for name in once]
     command = [
         sys.executable,
@@ -89,7 +88,7 @@ def test_arrays_that_are_only_read_may_be_read_only() -> None:
     symbols, offsets, frequencies = SYMBOLS.copy(), OFFSETS.copy(), np.zeros(2, np.int64)
     for array in (symbols, offsets):
         array.flags.writeable = False
-    count_documents(symbols, offsets, frequencies, np.full(2, -1))
+    native.count_documents(symbols, offsets, frequencies, np.full(2, -1))
     assert frequencies.tolist() == [1, 1]
 
 
@@ -108,4 +107,4 @@ def test_arrays_that_are_only_read_may_be_read_only() -> None:
 )
 def test_arrays_of_another_kind_are_refused_and_not_copied(frequencies: object) -> None:
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        count_documents(SYMBOLS, OFFSETS, frequencies, np.full(2, -1))  # type: ignore[arg-type]
+        native.count_documents(SYMBOLS, OFFSETS, frequencies, np.full(2, -1))  # type: ignore[arg-type]

@@ -104,7 +104,7 @@ def fit(
         json,
         _summary(learned, seconds),
         _lines(learned, output, seconds),
-        *_tables(learned.model),
+        *_tables(learned.model, learned.shares),
     )
 
 
@@ -131,7 +131,8 @@ def _summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
         "pairs": learned.counts.n_pairs(min(learned.counts.lags)),
         "began": learned.began,
         "refined": None,
-        "prevalence": model.stationary(),
+        "prevalence": learned.shares,
+        "stationary": model.stationary(),
         "persistence": model.transmat.diagonal(),
         "seconds": seconds,
     }
@@ -198,7 +199,7 @@ def _ended(converged: bool) -> str:
     return "converged" if converged else "not converged: the passes ran out"
 
 
-def _tables(model: HMM) -> list[Any]:
+def _tables(model: HMM, shares: Any) -> list[Any]:
     """One row per state, and how many more there are."""
     from cohmm._html import more_than
     from cohmm.model.state_table import state_rows
@@ -206,7 +207,7 @@ def _tables(model: HMM) -> list[Any]:
     width = screen().width - OTHER_COLUMNS
     rows = [
         [str(k), row.share, row.mean_run, line_of(row.symbols, width)]
-        for k, row in enumerate(state_rows(model))
+        for k, row in enumerate(state_rows(model, shares))
     ]
     table = table_of(["state", "share", "mean run", "most probable symbols"], rows, left=[3])
     more = more_than(len(rows), model.n_components, "states")

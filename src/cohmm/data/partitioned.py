@@ -29,7 +29,7 @@ from cohmm.data.vocabulary import (
     as_vocabulary,
     in_order,
 )
-from cohmm.kernels.documents import count_documents
+from cohmm.kernels import native
 from cohmm.kernels.types import Ints
 
 NO_DATA = "there is no data: no part has a symbol"
@@ -388,7 +388,9 @@ def _symbol_table(data: Sequences) -> SymbolTable:
     labels = data.vocabulary or ()
     counts = np.zeros((2 if isinstance(data, Documents) else 0, len(labels)), np.int64)
     if counts.size:
-        count_documents(data.symbols, data.offsets, counts[0], np.full(len(labels), -1, np.int64))
+        native.count_documents(
+            data.symbols, data.offsets, counts[0], np.full(len(labels), -1, np.int64)
+        )
         counts[1] = data.symbol_counts
     return SymbolTable(len(data), data.n_observations, n_numbers, labels, counts)
 

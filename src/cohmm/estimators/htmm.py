@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from cohmm._validation import check_decay, check_whole, warn
-from cohmm.data.documents import Documents
+from cohmm._validation import check_decay, check_whole, silenced, warn
+from cohmm.data.documents import Documents, in_common_words, joined
 from cohmm.data.partitioned import Partitioned
-from cohmm.data.read_documents import TextWarning, raw_documents, read_documents
-from cohmm.data.tokens import TOKEN_PATTERN, Analyzer, WordCodes, as_analyzer
-from cohmm.data.vocabulary import as_stop_words
+from cohmm.data.read_documents import pruned, raw_documents, read_documents
+from cohmm.data.tokens import Analyzer, WordCodes, as_analyzer, check_trusted, cut_words
+from cohmm.data.vocabulary import EmptyDocumentsWarning, Pruning, TextWarning, as_stop_words
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
 from cohmm.distributed.backend import Partitions
@@ -26,7 +26,7 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Callback, print_progress
 from cohmm.learn.topics.htmm import Passes, htmm
-from cohmm.learn.topics.online import grown_htmm, with_new_documents
+from cohmm.learn.topics.online import WordsSeen, grown_htmm, joined_weights, with_new_documents
 from cohmm.learn.topics.pair_topics import SeedWords
 from cohmm.learn.topics.topic_fit import TopicFit, load_fit, save_fit
 from cohmm.learn.topics.topic_lags import TopicLags
@@ -96,7 +96,8 @@ class HTMM(
         Starts, compared by their first passes over the pairs; the best is learned from.
     seed_words : mapping from labels to lists of words, or list of lists, optional
         What some of the topics start from: ``{"grain": ["wheat", "maize"]}``.  They keep their
-        labels, and the other topics are free.
+        labels, and the other topics are free.  What is no word of the documents is cut into words
+        as text is.
     analyzer, vocabulary, lowercase, stop_words, min_df, max_df, max_features, token_pattern
         How text becomes words: see `cohmm.read_documents`.
     random_state : int, optional
@@ -132,7 +133,10 @@ class HTMM(
 
     fit_: TopicFit
     documents_: Documents | Partitioned
+    _everything: Any  # the same in all words, those that are not kept as well
     _weights: Any
+    _waiting: tuple[Documents, Any, tuple[str, ...]] | None  # documents, weights, words to keep
+    _words_seen: WordsSeen  # of a model loaded from a file
 
     def __init__(
         self,
@@ -145,14 +149,14 @@ class HTMM(
         tol: float = 5e-3,
         n_init: int = 1,
         seed_words: SeedWords | None = None,
-        analyzer: Analyzer | None = None,
+        analyzer: Analyzer | str | None = None,
         vocabulary: Iterable[str] | None = None,
         lowercase: bool = True,
         stop_words: Any = None,
         min_df: int | float = 1,
         max_df: int | float = 1.0,
         max_features: int | None = None,
-        token_pattern: str = TOKEN_PATTERN,
+        token_pattern: str | None = None,
         random_state: int | None = None,
         verbose: bool = False,
     ):
@@ -192,7 +196,18 @@ class HTMM(
         a `Progress` for every pass, first over the pairs, then over the documents.
         """
         check_chain(self.chain)
-        documents = self._learn_words(X)
+        everything = self._all_words(X)
+        documents = everything if isinstance(X, Documents) else self._pruned(everything)
+        return self._learn(everything, documents, sample_weight, callback)
+
+    def _learn(
+        self,
+        everything: Any,
+        documents: Any,
+        sample_weight: Any,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Learn from documents; ``everything`` are they in all of their words."""
         if len(documents) == 1:
             warn(
                 "there is one document: topics are what tells its passages apart; if there are "
@@ -206,10 +221,11 @@ class HTMM(
             lags=self.lags,
             n_init=self.n_init,
             weights=weights,
-            seed_words=self.seed_words,
+            seed_words=self._cut_seeds(documents.vocabulary),
             **self._learning(callback),
         )
         self.documents_, self._weights = documents, weights
+        self._everything, self._waiting = everything, None
         self._warn_if_cut_short()
         return self
 
@@ -221,42 +237,88 @@ class HTMM(
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, decay: float = 1.0
     ) -> Self:
-        """Add documents to those learned from before, and learn on from where it stood.
+        """Add documents to those learned from before, and learn on: this model changes.
 
-        New words join the vocabulary, if ``min_df`` and the like keep them among the new documents;
-        one that was given stays as it is.  What came before weighs ``decay`` times as much as it
-        did: below 1, the past is forgotten.  ``n_init`` is for the first call, which is `fit`: a
-        later one has one start, what was learned before.  Labels stay with their topics.
+        Words that the model knows stay; others join as soon as ``min_df`` and the like keep them
+        among all documents so far, unless ``vocabulary`` was given.  What came before weighs
+        ``decay`` times as much as it did: below 1, the past is forgotten.  ``n_init`` is for the
+        first call, which is `fit`: a later one has one start, what was learned before.  Labels stay
+        with their topics.  First batches that are too small to learn from are kept for the next
+        call, with a warning.
 
         A model loaded from a file goes on if ``save(path, counts=True)`` wrote its counts: pairs of
         all documents are summed, and the passes over documents, which see the new ones alone,
         count the old ones as they were counted then; see `cohmm.learn.topics.online`.
+
+        Returns
+        -------
+        This model.
         """
         check_decay(decay)
-        if not hasattr(self, "fit_"):
-            return self.fit(X, sample_weight=sample_weight)
         check_chain(self.chain)
         documents = getattr(self, "documents_", None)
         if isinstance(X, Partitions) or isinstance(documents, Partitioned):
+            if not hasattr(self, "fit_"):
+                return self.fit(X, sample_weight=sample_weight)
             raise ValueError("partial_fit is for documents in memory: fit all Partitions together")
+        if not hasattr(self, "fit_"):
+            return self._begin(X, sample_weight, decay)
         fit = self.fit_
         if fit.counts is None:
             raise ValueError(
                 "partial_fit needs the training documents or their pair counts, which a model "
                 "loaded from a file has only if save(path, counts=True) wrote it"
             )
-        new = self.encode(X) if self.vocabulary is not None else self._learn_words(X)
+        new, known = self._all_words(X), (*fit.vocabulary, *_own_words(X))
         options = {"decay": decay, **self._learning()}
         if documents is None:
-            learned = grown_htmm(new, fit, weights=sample_weight, **options)
+            seen = self._words_seen.plus(new, known)
+            words = seen.vocabulary(known, self._pruning())
+            learned = grown_htmm(new.in_words(words), fit, weights=sample_weight, **options)
+            self._words_seen = seen
         else:
+            everything = joined(*in_common_words(self._everything, new))
+            both, n = self._pruned(everything, known), np.arange(len(everything))
+            old, new = (both.select(n[n < len(documents)]), both.select(n[n >= len(documents)]))
             weights = (self._weights, sample_weight)
             learned, self.documents_, self._weights = with_new_documents(
-                fit, documents, new, weights=weights, lags=self.lags, **options
+                fit, old, new, weights=weights, lags=self.lags, **options
             )
+            self._everything = everything
         self.fit_ = with_labels_of(fit, learned)
         self._warn_if_cut_short()
         return self
+
+    def _begin(self, X: Any, sample_weight: Any, decay: float) -> Self:
+        """Learn from the first documents, or keep them where they are too few."""
+        new, known = self._all_words(X), _own_words(X)
+        weights = new.checked_weights(sample_weight)
+        if (waiting := getattr(self, "_waiting", None)) is not None:
+            first, before, words = waiting
+            weights = joined_weights(first, before, new, weights, decay)
+            new, known = joined(*in_common_words(first, new)), (*known, *words)
+        try:
+            documents, why = self._pruned(new, known), ""
+        except ValueError as error:
+            documents, why = new, str(error)
+        why = why or self._too_few(documents)
+        if why:
+            warn(
+                f"too few documents so far to learn from, {len(new)} ({why}): they are kept for "
+                "the next call of partial_fit",
+                TextWarning,
+            )
+            self._waiting = new, weights, known
+            return self
+        return self._learn(new, documents, weights)
+
+    def _too_few(self, documents: Documents) -> str:
+        """Why topics cannot be learned from these documents; "" where they can."""
+        if not (documents.lengths > 1).any():
+            return "none has two words"
+        k = 1 if self.n_components == "auto" else self.n_components
+        n = len(np.unique(documents.symbols))
+        return f"{n} words for {k} topics" if n < k else ""
 
     # -- the topics --------------------------------------------------------------------------
 
@@ -715,14 +777,31 @@ class HTMM(
             raise ValueError(
                 "there are no counts to save: the model was loaded from a file without any"
             )
-        save_fit(path, fit if counts else replace(fit, counts=None), self.get_params())
+        if not counts:
+            save_fit(path, replace(fit, counts=None), self.get_params())
+            return
+        seen = getattr(self, "_words_seen", None)
+        if seen is None and isinstance(getattr(self, "_everything", None), Documents):
+            seen = WordsSeen.of(self._everything, fit.vocabulary)
+        save_fit(path, fit, self.get_params(), seen)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model that `save` wrote."""
-        fit, parameters = load_fit(path, cls._get_param_names())
+    def load(cls, path: str | os.PathLike[str], *, analyzer: Analyzer | str | None = None) -> Self:
+        """Read a model that `save` wrote.
+
+        A model may name its ``analyzer``.  A file does not choose what is imported: import the
+        module first, or give the analyzer.
+        """
+        fit, parameters, seen = load_fit(path, cls._get_param_names())
+        if analyzer is not None:
+            parameters["analyzer"] = analyzer
+        elif parameters.get("analyzer") not in (None, "word"):
+            try:
+                check_trusted(str(parameters["analyzer"]))
+            except ValueError as error:
+                raise ValueError(f"{path}: {error}") from None
         model = cls(**parameters)
-        model.fit_ = fit
+        model.fit_, model._words_seen = fit, WordsSeen(*seen) if seen else WordsSeen(0, {})
         return model
 
     # -- scikit-learn ------------------------------------------------------------------------
@@ -761,8 +840,51 @@ class HTMM(
                 ConvergenceWarning,
             )
 
-    def _learn_words(self, X: Any) -> Documents:
-        return read_documents(X, **{name: getattr(self, name) for name in TEXT_OPTIONS})
+    def _all_words(self, X: Any) -> Any:
+        """Documents in all words that are no stop words; Partitions in those that are learned."""
+        options = {name: getattr(self, name) for name in TEXT_OPTIONS}
+        if self.vocabulary is not None or isinstance(X, (Partitions, Partitioned)):
+            return read_documents(X, **options)
+        self._pruning()  # is checked before anything is read
+        with silenced(
+            EmptyDocumentsWarning
+        ):  # of empty documents, which there are more of afterwards
+            return read_documents(X, **options | {"min_df": 1, "max_df": 1.0, "max_features": None})
+
+    def _pruned(self, everything: Any, known: tuple[str, ...] = ()) -> Any:
+        """Documents in the words that ``min_df`` and the like keep, and in those that are known."""
+        if self.vocabulary is not None or isinstance(everything, Partitioned):
+            return everything
+        return pruned(everything, self._pruning(), known)
+
+    def _pruning(self) -> Pruning:
+        stop_words = as_stop_words(self.stop_words)
+        return Pruning(stop_words, self.min_df, self.max_df, self.max_features)
+
+    def _cut_seeds(self, vocabulary: tuple[str, ...]) -> Any:
+        """Seed words, of which those that no document has are cut into words as text is."""
+        seeds = self.seed_words
+        if isinstance(seeds, str) or not isinstance(seeds, Iterable):
+            return seeds
+        cut = as_analyzer(self.analyzer, self.token_pattern, self.lowercase)
+        known = set(vocabulary)
+
+        def words(of_topic: Any) -> Any:
+            if isinstance(of_topic, str) or not isinstance(of_topic, Iterable):
+                return of_topic
+            return [
+                word
+                for seed in of_topic
+                for word in (
+                    [seed]
+                    if seed in known or not isinstance(seed, str)
+                    else cut_words([seed], cut, self.lowercase) or [seed]
+                )
+            ]
+
+        if isinstance(seeds, Mapping):
+            return {label: words(of_topic) for label, of_topic in seeds.items()}
+        return [words(of_topic) for of_topic in seeds]
 
     def _reading(self) -> dict[str, Any]:
         """How texts become words of the model."""
@@ -809,11 +931,8 @@ class HTMM(
         """The words of a query, those that the topics do not know among them."""
         if not isinstance(query, str):
             return list(query)
-        codes = WordCodes(
-            as_analyzer(self.analyzer, self.token_pattern, self.lowercase), self.lowercase
-        )
-        codes.add_texts([query])
-        return [codes.words[code] for code in codes.symbols]
+        cut = as_analyzer(self.analyzer, self.token_pattern, self.lowercase)
+        return cut_words([query], cut, self.lowercase)
 
     def _with_fit(self, fit: TopicFit) -> Self:
         model = copy(self)
@@ -822,3 +941,8 @@ class HTMM(
                 setattr(model, name, dict(value))
         model.fit_, model.n_components = fit, fit.n_components
         return model
+
+
+def _own_words(X: Any) -> tuple[str, ...]:
+    """The words of `Documents`, which are taken as they are."""
+    return X.vocabulary if isinstance(X, Documents) else ()

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from cohmm._validation import check_choice, check_decay
 from cohmm.data.partitioned import Data, as_data
 from cohmm.data.sequences import Sequences
-from cohmm.diagnose.bootstrap import Bootstrap, bootstrap, refit
+from cohmm.diagnose.bootstrap import Bootstrap, bootstrap, refit_anew, refit_near, warn_of_near_fits
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.fit_summary import FitSummary, summary_for
 from cohmm.diagnose.standard_errors import StandardErrors, standard_errors
@@ -453,12 +453,14 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     # -- how sure it is ----------------------------------------------------------------------
 
     def standard_errors(
-        self, X: Any = None, lengths: Iterable[int] | None = None
+        self, X: Any = None, lengths: Iterable[int] | None = None, *, robust: bool = True
     ) -> StandardErrors:
         """How sure each number is: see `cohmm.diagnose.StandardErrors`.
 
-        Of a refined model from the information in blocks of the data, some thousands of which the
-        fit has kept; of a pair estimate from the counts alone.  No data is needed, unless the model
+        Of a refined model with enough sequences by the sandwich over these, which holds whether or
+        not the model does; with ``robust=False``, or of few long sequences, from the information in
+        blocks of the data, which takes the model for right.  The fit has kept some thousands of
+        both.  Of a pair estimate from the counts alone.  No data is needed, unless the model
         was set by hand, or read from a file: ``X`` is then what it is from.
 
         >>> from cohmm.datasets.synthetic import separable_hmm
@@ -469,6 +471,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         >>> bool((low.transmat <= model.transmat_).all())
         True
         """
+        check_choice((True, False), robust=robust)
         model, data = self.model_, self._data(X, lengths)
         summary = summary_for(self._summary, model, data, "standard_errors(")
         counts, pairs = getattr(self, "counts_", None), getattr(self, "pair_fit_", None)
@@ -476,8 +479,9 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             counts = count_pairs(data, lags=counts.lags)
         as_learned = self._summary is not None and self._summary.model is model
         if as_learned and isinstance(pairs, PairFit):
-            return standard_errors(summary, counts, pairs.spectrum.n_detectable)
-        return standard_errors(summary, counts)
+            shown = pairs.spectrum.n_detectable
+            return standard_errors(summary, counts, shown, robust=robust)
+        return standard_errors(summary, counts, robust=robust)
 
     def bootstrap(
         self,
@@ -485,15 +489,16 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         X: Any = None,
         lengths: Iterable[int] | None = None,
         *,
+        refit: Literal["warm", "scratch"] = "warm",
         threshold: float | None = None,
         random_state: Any = None,
         callback: Callable[[int, int], None] | None = None,
     ) -> Bootstrap:
         """Learn again from data drawn anew: see `cohmm.diagnose.Bootstrap`.
 
-        Fits start from the model, run on as many threads as there are, and their states are
-        matched to the model's.  Slower than `standard_errors`, and narrower than the truth where
-        zeros abound; but for any size of model, and it says which states come back.
+        Fits run on as many threads as there are, and their states are matched to the model's.
+        Slower than `standard_errors`, and narrower than the truth where zeros abound; but for any
+        size of model, and it says which states come back.
 
         Parameters
         ----------
@@ -503,6 +508,10 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             The data that the model is from, whose sequences are drawn with replacement; fewer than
             20 are cut into blocks, which are drawn instead.  Default: the model draws as much
             data as it was learned from.
+        refit : "warm" or "scratch"
+            Where fits start: from the model, which is quick and stays near it, with a warning where
+            the data does not determine the states; or anew, as the model was learned, which shows
+            what else the data might have led to, and takes as long as so many fits.
         threshold : float, optional
             Total variation of emissions within which a state has come back; default: half the way
             to the nearest other state, and .2 at most.
@@ -513,13 +522,21 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """
         data = self._data(X, lengths)
         summary = summary_for(self._summary, self.model_, data, "bootstrap(100, ")
+        check_choice(("warm", "scratch"), refit=refit)
         fit, counts = getattr(self, "fit_", None), getattr(self, "counts_", None)
-        again = refit(
-            summary,
-            (1,) if counts is None else counts.lags,
-            smoothing=SMOOTHING if self.smoothing is None else self.smoothing,
-            sparsity=fit.sparsity if isinstance(fit, RefinedFit) else 0.0,
-        )
+        if refit == "scratch":
+            options = self._options(summary.model) | {"refine": self.refine}
+            if summary.pairs is not None:
+                options |= {"refine": False, "sparsity": "auto"}
+            again = refit_anew(summary, options)
+        else:
+            again = refit_near(
+                summary,
+                (1,) if counts is None else counts.lags,
+                smoothing=SMOOTHING if self.smoothing is None else self.smoothing,
+                sparsity=fit.sparsity if isinstance(fit, RefinedFit) else 0.0,
+            )
+            warn_of_near_fits(summary, counts)
         return bootstrap(
             summary.model,
             again,
@@ -634,23 +651,13 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         fit = pairwise(
             data,
             self.n_components if start is None else start.n_components,
-            lags=None if isinstance(data, Cooccurrence) else self.lags,
-            combine=self.combine,
-            volume=self.volume,
-            penalty=self.penalty,
             weights=weights,
             constraints=constraints,
-            max_iter=self.max_iter if self.n_iter is None else self.n_iter,
-            tol=self.tol,
-            n_init=self.n_init,
-            smoothing=self.smoothing,
             refine=refine,
-            sparsity=0.0
-            if isinstance(data, Cooccurrence) and self.sparsity != "auto"
-            else self.sparsity,
             random_state=self.random_state,
             start=start,
             callback=callback or (print_progress if self.verbose else None),
+            **self._options(data),
         )
         summary = FitSummary.of(
             data if fit.refined or fit.pairs is None else fit.counts,
@@ -669,6 +676,21 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if not fit.converged:
             warn(_not_converged(fit, self.n_iter or self.max_iter), ConvergenceWarning)
         return self
+
+    def _options(self, data: Any) -> dict[str, Any]:
+        """Those of `pairwise` that are the same whenever this learns from ``data``."""
+        counted = isinstance(data, Cooccurrence)
+        return {
+            "lags": None if counted else self.lags,
+            "combine": self.combine,
+            "volume": self.volume,
+            "penalty": self.penalty,
+            "max_iter": self.max_iter if self.n_iter is None else self.n_iter,
+            "tol": self.tol,
+            "n_init": self.n_init,
+            "smoothing": self.smoothing,
+            "sparsity": 0.0 if counted and self.sparsity != "auto" else self.sparsity,
+        }
 
     def _check(self) -> None:
         """Make a model of what was set, and refuse what does not fit together (hmmlearn's name)."""

@@ -35,7 +35,7 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.types import Floats
 from cohmm.learn.constraints import Constraints, uniform_states
-from cohmm.learn.learner import Callback, Fit, in_stage, keeping, learner
+from cohmm.learn.learner import Callback, Fit, in_stage, keeping, learner, symbol_shares
 from cohmm.learn.pairs.debias import debias_if_sparse
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import fits_with_constraints
@@ -242,6 +242,7 @@ def pairwise(
     if constraints.states is not None:
         fit = fit_of_labels(decision.data, constraints, k, weights)
         if fit is not None:  # all states are labelled: there is nothing to climb
+            fit = replace(fit, shares=symbol_shares(fit.model, counts.symbol_counts))
             return PairwiseFit(
                 **vars(fit), counts=counts, pairs=None, refined=None, began="constraints"
             )
@@ -390,11 +391,14 @@ def _result(
     """The last step's model, with both steps; if ``fills``, unseen symbols get a probability."""
     last = refined or pairs
     assert last is not None
+    shares = last.shares
+    if shares is None:
+        shares = symbol_shares(last.model, counts.symbol_counts)
     model = with_unseen(last.model, counts.symbol_counts) if fills else last.model
-    last = replace(last, model=model, choice=choice)
+    last = replace(last, model=model, choice=choice, shares=shares)
     if refined is not None:
         refined = cast(RefinedFit, last)
     else:
         pairs = last
     step = (last.model, last.converged, last.history, last.starts)
-    return PairwiseFit(*step, counts, pairs, refined, began, choice=choice)
+    return PairwiseFit(*step, counts, pairs, refined, began, choice=choice, shares=shares)

@@ -225,6 +225,8 @@ class HMM:
         data = self.encode(y, lengths, unseen)
         if algorithm == "viterbi":
             states, lost = decoding.viterbi(self._logs, data.symbols, data.offsets)
+            if (lost >= 0).any():  # about there
+                lost = inference.forward(self._tables, data.symbols, data.offsets).lost
             self.check_possible(data, lost)
         elif algorithm == "map":
             result = inference.smooth(self._tables, data.symbols, data.offsets, best=True)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cohmm._native import alias_tables as fill_alias_tables
-from cohmm._native import sample_path
 from cohmm._validation import check_whole, shown
+from cohmm.kernels import native
 from cohmm.kernels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def alias_tables(probabilities: Floats) -> tuple[Floats, Ints]:
     """Walker's alias tables of every row: (cut, alias), both of the shape of ``probabilities``."""
     shape = probabilities.shape
     cut, alias = np.empty(shape), np.empty(shape, np.int32)
-    fill_alias_tables(np.ascontiguousarray(probabilities), cut, alias)
+    native.alias_tables(np.ascontiguousarray(probabilities), cut, alias)
     return cut, alias
 
 
@@ -54,7 +53,7 @@ def sample(
     for first in range(0, n, CHUNK):
         piece = slice(first, first + CHUNK)
         uniforms = rng.random((len(symbols[piece]), 2))
-        state = sample_path(state, uniforms, tables, symbols[piece], states[piece])
+        state = native.sample_path(state, uniforms, tables, symbols[piece], states[piece])
     return symbols, states
 
 

@@ -16,7 +16,7 @@ from cohmm.data.encoding import MISSING
 from cohmm.data.readers.source import Source, place
 from cohmm.data.sequences import RARE
 from cohmm.data.vocabulary import Vocabulary, distinct_characters, hint_at_unseen
-from cohmm.kernels.text import split_words
+from cohmm.kernels import native
 from cohmm.kernels.types import Ints
 
 Symbol = str | int | float
@@ -89,7 +89,7 @@ def words_of(data: Ints, borders: Ints) -> tuple[pa.Array, Ints]:
     packed = np.empty(len(data), np.uint8)
     offsets = np.empty(most + 1, np.int64)
     rows = np.empty(most, np.int32)
-    n = split_words(data, borders, packed, offsets, rows)
+    n = native.split_words(data, borders, packed, offsets, rows)
     buffers = [None, pa.py_buffer(offsets[: n + 1]), pa.py_buffer(packed[: offsets[n]])]
     return pa.Array.from_buffers(pa.large_string(), n, buffers), rows[:n].copy()
 

@@ -217,8 +217,16 @@ def optional_package(learner: str, module: str, extra: str) -> Any:
 # -- files -----------------------------------------------------------------------------------
 
 
-def save_fit(path: str | os.PathLike[str], fit: TopicFit, parameters: dict[str, Any]) -> None:
-    """Write topics, the parameters that they were learned with, and their pairs if there are."""
+def save_fit(
+    path: str | os.PathLike[str],
+    fit: TopicFit,
+    parameters: dict[str, Any],
+    words_seen: Any = None,
+) -> None:
+    """Write topics, the parameters that they were learned with, and their pairs if there are.
+
+    ``words_seen`` are what a later `cohmm.learn.topics.online.grown_htmm` admits words by, if any.
+    """
     counts = fit.counts
     header = {
         "vocabulary": fit.vocabulary,
@@ -231,6 +239,7 @@ def save_fit(path: str | os.PathLike[str], fit: TopicFit, parameters: dict[str, 
         "parameters": {name: storage.plain(name, value) for name, value in parameters.items()},
         "counts": None if counts is None else list(counts.lags),
         "choices": None if fit.choices is None else fit.choices.as_json(),
+        "words_seen": words_seen,
     }
     arrays = {name: getattr(fit, name) for name in ARRAYS}
     for name in HISTORIES:
@@ -241,11 +250,13 @@ def save_fit(path: str | os.PathLike[str], fit: TopicFit, parameters: dict[str, 
     storage.save(path, KIND, header, arrays)
 
 
-def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[TopicFit, dict[str, Any]]:
-    """The topics and parameters that `save_fit` wrote, with no other than the ``known`` ones."""
+def load_fit(
+    path: str | os.PathLike[str], known: Iterable[str]
+) -> tuple[TopicFit, dict[str, Any], Any]:
+    """What `save_fit` wrote; there is no other parameter than the ``known`` ones."""
     header, arrays = storage.load(path, KIND)
 
-    def build() -> tuple[TopicFit, dict[str, Any]]:
+    def build() -> tuple[TopicFit, dict[str, Any], Any]:
         vocabulary, counts = tuple(header["vocabulary"]), None
         if header.get("counts") is not None:
             own = {n.removeprefix(COUNTS): a for n, a in arrays.items() if n.startswith(COUNTS)}
@@ -274,6 +285,6 @@ def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[TopicF
             checked_lag(lag)
         for name in parameters.keys() - set(known):
             raise ValueError(f"there is no parameter {name!r}")
-        return fit, parameters
+        return fit, parameters, header.get("words_seen")  # None in files of earlier versions
 
-    return cast(tuple[TopicFit, dict[str, Any]], storage.reading(path, build))
+    return cast(tuple[TopicFit, dict[str, Any], Any], storage.reading(path, build))
