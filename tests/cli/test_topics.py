@@ -377,8 +377,8 @@ def test_bad_input_is_one_line_and_nothing_is_written(run, texts, folder):
         *("news.txt", "--min-df", "few"),
     )
     fails(
-        "--stop-words must be english, none, or a file of words; there is no file german",
-        *("news.txt", "--stop-words", "german"),
+        "--stop-words must be a language, none, or a file of words; there is no file some.txt",
+        *("news.txt", "--stop-words", "some.txt"),
     )
     fails("stop.txt: there is no word in it", "news.txt", "--stop-words", "stop.txt")
     fails("there is no encoding 'utf-9'; try 'utf-8' or 'latin-1'",

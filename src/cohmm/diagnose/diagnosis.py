@@ -206,6 +206,7 @@ def diagnose(
     lengths: Iterable[int] | None = None,
     *,
     counts: Cooccurrence | None = None,
+    shares: dict[int, float] | None = None,
     tries: int = TRIES,
     random_state: Any = 0,
 ) -> Diagnosis:
@@ -219,6 +220,9 @@ def diagnose(
         The sequences, for the test of model fit and for longer lags.
     counts : Cooccurrence, optional
         Pairs that a model is compared with; default: those it was learned from, or of ``data``.
+    shares : dict, optional
+        How much each lag of topics counts; default: as where they were learned, or all alike where
+        their documents are not at hand.
     tries : int
         Starts of the search for what refutes sufficient scatter.
     random_state : int, optional
@@ -251,7 +255,7 @@ def diagnose(
         sequences = encode(data, lengths)
         counted = {lag for lag in LAGS if lag < sequences.longest}
         counts = pair_counts(sequences, sorted(counted | set(subject.lags or (1,))))
-    spectra = {} if counts is None else _spectra(counts, kind, subject.shares)
+    spectra = {} if counts is None else _spectra(counts, kind, shares or subject.shares)
     n_pairs = 0.0 if counts is None or not spectra else counts.n_pairs(min(spectra))
     missing = []
     if not spectra:
@@ -367,6 +371,8 @@ def _spectra(
         return {}
     if kind == "topic":  # lags are summed to one law, which goes by the first of them
         weights = {lag: 1.0 if shares is None else shares.get(lag, 0.0) for lag in lags}
-        weights = {lag: weight for lag, weight in weights.items() if weight}
+        weights = {lag: weight for lag, weight in weights.items() if weight} or dict.fromkeys(
+            lags, 1.0
+        )
         return {lags[0]: PairEvidence.of(counts, weights, "summed", weights).spectrum()}
     return PairEvidence.of(counts, lags, "tied").spectra()
