@@ -290,6 +290,14 @@ def test_stop_words(run, texts, folder):
     assert run("topics", "plain.txt", "-k", "2", "--stop-words", "english").stderr == ""
 
 
+def test_text_without_blanks_is_told(run, folder):
+    phrase = "\u6211\u4eec\u4eca\u5929\u53bb\u5317\u4eac"  # without a blank
+    lines = [" ".join(phrase + chr(0x4E00 + (d + i) % 9) for i in range(9)) for d in range(60)]
+    (folder / "chinese.txt").write_text("\n".join(lines))
+    told = run("topics", "chinese.txt", "-k", "1").stderr
+    assert "the text seems to be Chinese, which has no blanks between words" in told
+
+
 def test_documents_without_words_are_told_and_shown(run, texts, folder):
     (folder / "gaps.txt").write_text("\n".join(texts[:60] + ["", "!"] + texts[60:]) + "\n")
     result = run("topics", "gaps.txt", "-k", "3")
