@@ -27,6 +27,7 @@ from cohmm.evidence.windows import Windows
 from cohmm.kernels import blocks
 from cohmm.kernels import threads as threading
 from cohmm.learn.constraints import Constraints, PseudoCounts
+from cohmm.learn.refinement import Past
 from cohmm.learn.sequences import multistart as starts
 from tests.laws import rows_are_distributions
 from tests.learn.learners import (
@@ -330,6 +331,7 @@ def other_values(case: Case, option: str, told: list[Any]) -> Iterator[Any]:
         if case.kind is Cooccurrence
         else [np.linspace(0.5, 1, n) if n > 1 else [2.0]],
         "constraints": [Constraints(transmat=start_of(case.kind).transmat)],
+        "past": [Past(count_pairs(evidence_of(Sequences)), start_of(case.kind))],
         "states": [np.where(np.arange(20_000) % 10, -1, np.arange(20_000) % K)],
         "learned": ["te"],
         "seed_words": [[evidence_of(Documents).vocabulary[-3:]]],

@@ -22,7 +22,7 @@ from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
 from cohmm.distributed.backend import Partitions
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
-from cohmm.learn.learner import Callback, print_progress
+from cohmm.learn.learner import Callback, progress_log
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.online import grown_htmm, with_new_documents
 from cohmm.learn.topics.pair_topics import SeedWords
@@ -97,7 +97,7 @@ class HTMM(
     random_state : int, optional
         Seed: the same gives the same topics, for any number of threads.
     verbose : bool
-        Print every pass to standard error.
+        Log every pass to the logger "cohmm"; standard error shows it, unless logging is set up.
 
     Attributes
     ----------
@@ -646,7 +646,7 @@ class HTMM(
             "max_iter": self.max_iter,
             "tol": self.tol,
             "random_state": self.random_state,
-            "callback": callback or (print_progress if self.verbose else None),
+            "callback": callback or progress_log(self.verbose),
         }
 
     def _learn_words(self, X: Any) -> Documents:

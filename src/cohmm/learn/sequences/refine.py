@@ -32,6 +32,7 @@ from cohmm.learn.sparsity import opened, weight_of, zeros_preferred
 from cohmm.learn.sqrt_parametrization import sample_windows
 from cohmm.learn.windows.window_law import TripleLaw, WindowLikelihood
 from cohmm.model.hmm import HMM
+from cohmm.model.inference import Counts
 from cohmm.model.sampling import generator
 
 WINDOW_PASSES = 20
@@ -55,6 +56,8 @@ class RefinedFit(Fit):
     gained : float
         Log-likelihood gained since, nats per symbol, smoothing included; of triples, per triple
         and without.
+    statistics : Counts
+        Expected starts, transitions and emissions of the data, by which `Past` goes on.
     log_likelihood : float
         That of the model, nats per symbol, smoothing included; of triples, per triple, without, and
         less that of their own law.
@@ -70,8 +73,9 @@ class RefinedFit(Fit):
     """
 
     before: HMM = field(repr=False)
-    gained: float
+    gained: float = field(kw_only=True)
     log_likelihood: float
+    statistics: Counts = field(repr=False)
     window_passes: int
     length: float
     evidence: Literal["sequences", "triples"]
@@ -215,19 +219,17 @@ def refine(
             kept=model if as_given or learned != ALL else None,
             learned=learned,
         )
-    reached = (
-        log_likelihood(refined, data) / n
-        if weights is labels is None
-        else likelihood.expected(refined).log_likelihood
-    )
+    refined = refined if as_given else by_prevalence(refined)
+    reached, counts = likelihood.expected(refined)
     return RefinedFit(
-        model=refined if as_given else by_prevalence(refined),
+        model=refined,
         converged=climbed.converged,
         history=tuple(record.history),
         starts=(record.history[-1].objective,),
         before=model,
         gained=reached - first.log_likelihood,
         log_likelihood=reached,
+        statistics=Counts(*(n * count for count in counts)),
         window_passes=window_passes,
         length=n,
         evidence="sequences",
