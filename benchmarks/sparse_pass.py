@@ -34,7 +34,7 @@ from cohmm import Cooccurrence, PairwiseHMM
 from cohmm.datasets.corpora import reuters_documents
 from cohmm.datasets.data_files import MissingData
 from cohmm.evidence.counting import count_documents
-from cohmm.kernels import sparse_pass
+from cohmm.kernels import native, sparse_pass
 from cohmm.kernels.threads import run, threads
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.pair_law import SparseRows
@@ -99,7 +99,7 @@ def pass_table(name: str, indptr: np.ndarray, columns: np.ndarray, values: np.nd
             left: Any = left, right: Any = right, out: Any = out, parts: Any = parts, fit: Any = fit
         ) -> None:  # fmt: skip
             run(
-                lambda *part: sparse_pass.sparse_pass(
+                lambda *part: native.sparse_pass(
                     indptr, columns, values, part, left, right, out, fit
                 ),
                 parts,

@@ -26,6 +26,7 @@ from cohmm.plots import (
     plot_segmentation,
     plot_spectrum,
     plot_topic_map,
+    plot_topic_tree,
     plot_topics_over,
     plot_transitions,
 )
@@ -40,6 +41,7 @@ PICTURES = (
     "spectrum",
     "topic_pictures",
     "segmentation",
+    "topic_tree",
     "topics_over_time",  # of the addresses on the State of the Union: needs COHMM_DATA
 )
 PIXELS = 1150  # of the width of a picture
@@ -189,6 +191,14 @@ def segmentation() -> Any:
     """One document, word by word."""
     topics, documents = demo_topics()
     return plot_segmentation(topics, documents.words(5)[:60]).figure
+
+
+def topic_tree() -> Any:
+    """Which topics of the demo merge, and what it costs."""
+    topics, _ = demo_topics()
+    figure, ax = plt.subplots(figsize=(WIDE, 3.2), layout="constrained")
+    plot_topic_tree(topics.tree(), ax)
+    return figure
 
 
 def topics_over_time() -> Any:

@@ -22,9 +22,9 @@ FIGURES = Path(__file__).parent / "figures"
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 # What the pictures in the docs show: parts of the page, from top to bottom.
 PARTS = {
-    ("demo", "desktop"): ("transitions", "documents"),
+    ("demo", "desktop"): ("overview", "documents"),
     ("demo", "phone"): ("documents",),
-    ("reuters", "desktop"): ("topics", "transitions"),
+    ("reuters", "desktop"): ("overview", "transitions"),
     ("reuters", "phone"): ("transitions",),
 }
 LEFT_OUT = "h1, footer, .top, #strongest, #strongest-head"

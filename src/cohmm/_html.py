@@ -14,8 +14,8 @@ def html_table(
 
     The last column is of words, and the others are of numbers.
 
-    >>> html_table("A & B", ["state"], [["<0>"]])[:37]
-    '<table><caption>A &amp; B</caption><th'
+    >>> "<caption>A &amp; B</caption>" in html_table("A & B", ["state"], [["<0>"]])
+    True
     """
 
     def row(cells: Sequence[Any], tag: str) -> str:

@@ -12,7 +12,7 @@ import math
 import mmap
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -229,3 +229,25 @@ def reading(path: str | os.PathLike[str], build: Callable[[], Any]) -> Any:
         raise
     except (KeyError, ValueError, TypeError) as error:
         raise StorageError(f"{path} is damaged: {error}") from None
+
+
+def plain(name: str, value: Any) -> Any:
+    """A parameter of an estimator as JSON can hold it."""
+    if callable(value):
+        raise ValueError(
+            f"{name}={value!r} is a function, which a file cannot hold: set_params({name}=None) "
+            "first"
+        )
+    if isinstance(value, (np.random.RandomState, np.random.Generator)):
+        return None  # it has been drawn from
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(name, item) for key, item in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [plain(name, item) for item in value]
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    raise ValueError(f"{name}={value!r} is a {type(value).__name__}, which a file cannot hold")

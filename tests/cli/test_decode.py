@@ -83,7 +83,8 @@ def test_nothing_is_left_of_an_output_that_failed(run, folder):
     run(
         "decode", "m.cohmm", "e.txt", "-o", "states.txt",
         fails="e.txt, line 4: unseen symbol 'fly': the vocabulary has 3 labels, 'walk' among "
-        "them; with unseen=missing it is a missing observation",
+        "them; with --unseen rare a fitted model takes it "
+        "for a symbol that hardly ever comes, with --unseen missing it is a missing one",
     )  # fmt: skip
     assert (folder / "states.txt").read_text() == "before"
     assert {path.name for path in folder.iterdir()} == before

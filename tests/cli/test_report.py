@@ -42,6 +42,20 @@ def test_a_report_about_an_hmm(run, folder):
     assert words == [["walk", "shop", "clean"], ["clean", "walk"], ["shop"]]
 
 
+def test_a_page_says_what_it_is_about_and_nothing_of_the_machine(run, topics):
+    run("report", str(topics / "t.cohmm"), str(topics / "t.txt"))
+    page = (topics / "report.html").read_text("utf-8")
+    assert str(topics) not in page
+    assert "cohmm report" not in page
+    data = data_of(topics / "report.html")
+    assert data["texts"][0]["name"] == "t.txt, line 1"
+    assert data["about"].startswith("20 documents with 35 words, sorted into 2 topics")
+    assert f'<p class="about">{data["about"]}</p>' in page
+    run("report", "m.cohmm", "d.txt")
+    about = data_of(topics / "report.html")["about"]
+    assert about.startswith("3 sequences with 6 symbols of 3 kinds, explained by 2 hidden states.")
+
+
 def test_batches_make_no_difference(run, folder, monkeypatch):
     run("report", "m.cohmm", "d.txt", "--documents", "2", "-o", "r.html")
     whole = (folder / "r.html").read_text()

@@ -59,7 +59,8 @@ def test_unseen_symbols(run, weather):
     run(
         "score", "m.cohmm", "-", input="walk shop\nwalk fly\n",
         fails="standard input, line 2: unseen symbol 'fly': the vocabulary has 3 labels, 'walk' "
-        "among them; with unseen=missing it is a missing observation",
+        "among them; with --unseen rare a fitted model takes it "
+        "for a symbol that hardly ever comes, with --unseen missing it is a missing one",
     )  # fmt: skip
     result = run("score", "m.cohmm", "-", "--unseen", "missing", "--json", input="walk fly clean\n")
     found = json.loads(result.stdout)

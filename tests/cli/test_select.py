@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cohmm.data.read_documents import read_documents
 from cohmm.datasets.synthetic import separable_hmm
 
 pytest.importorskip("matplotlib")
@@ -36,6 +37,30 @@ def test_topics(run, folder):
     found = json.loads(run("select", "texts.txt", "--topics", "-k", "1,2", "--json").stdout)
     assert found["kind"] == "topic"
     assert found["recommended"] == 2
+
+
+def test_topics_take_the_options_of_topics(run, folder):
+    """Words are those of cohmm topics with the same options."""
+    (folder / "texts.txt").write_text("Corn the wheat zq1\nBank the yen rate\n" * 20)
+    words = ("--stop-words", "english", "--min-df", "2", "--max-df", "0.9", "--max-features", "4")
+    given = ("texts.txt", *words, "--token-pattern", "[a-zA-Z]{2,}", "-k", "2", "--json")
+    seen = []
+    original = read_documents
+
+    def watched(*args, **options):
+        documents = original(*args, **options)
+        seen.append(documents.vocabulary)
+        return documents
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cohmm.data.read_documents.read_documents", watched)
+        run("select", "--topics", *given)
+        run("topics", *given)
+    assert seen[0] == seen[-1]
+    assert len(seen[0]) == 4
+    for option, value in (("--max-df", "0.5"), ("--token-pattern", "x"), ("--max-features", "3")):
+        why = f"{option} is not for states: add --topics, or leave it out"
+        run("select", "texts.txt", option, value, fails=why)
 
 
 def test_bad_input(run, numbers):

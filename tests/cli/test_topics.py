@@ -358,7 +358,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(run, texts, folder):
         "names",
         "none",
     )
-    fails("t.csv: say which column has the symbols: there are 'a', 'b'", "t.csv")
+    fails("t.csv: say which column to read (column): there are 'a', 'b'", "t.csv")
     fails("t.csv: there is no column 'c'; there are 'a', 'b'", "t.csv", "--column", "c")
     fails("standard input can be read only once: give - once", "-", "-")
     fails("--n-components must be a whole number from 1, or auto, not '0'", "news.txt", "-k", "0")

@@ -285,7 +285,8 @@ def test_an_unseen_symbol_is_named_with_its_place(tmp_path, size):
     path.write_text("a b\n\nb x a\n")
     assert fails(reading(path, vocabulary=["a", "b"], batch_size=size)) == (
         f"{path}, line 3: unseen symbol 'x': the vocabulary has 2 labels, 'a' among them; with "
-        "unseen=missing it is a missing observation"
+        "unseen='rare' a fitted model takes it for a symbol that hardly ever comes, with "
+        "unseen='missing' it is a missing one"
     )
 
 
@@ -339,7 +340,8 @@ def test_codes_above_the_given_number_of_symbols(tmp_path):
     assert [batch.symbols.tolist() for batch in read_files(path, n_symbols=3)] == [[0, 1, 2]]
     assert fails(reading(path, n_symbols=2)) == (
         f"{path}, line 1: unseen symbol 2: symbols are whole numbers from 0 to 1; with "
-        "unseen=missing it is a missing observation"
+        "unseen='rare' a fitted model takes it for a symbol that hardly ever comes, with "
+        "unseen='missing' it is a missing one"
     )
 
 
@@ -429,9 +431,9 @@ def test_the_only_column_besides_the_keys_needs_no_name(tmp_path):
             Layout("csv", "a", group="z"),
             ": there is no column 'z'; there are 'a', 'b'",
         ),
-        ("a,b\n1,2\n", Layout(), ": say which column has the symbols: there are 'a', 'b'"),
+        ("a,b\n1,2\n", Layout(), ": say which column to read (column): there are 'a', 'b'"),
         ("a,a\n1,2\n", Layout(column="a"), ": there are 2 columns 'a'"),
-        ("a,b\n\n1,2,3\n", Layout(), ": say which column has the symbols: there are 'a', 'b'"),
+        ("a,b\n\n1,2,3\n", Layout(), ": say which column to read (column): there are 'a', 'b'"),
         ("a,b\n\n1,2,3\n", Layout(column="a"), ", line 3: 3 cells where the header has 2: '1,2,3'"),
         ("u,x\nv,a\n,b\n", Layout(group="u"), ", line 3: the group column 'u' is empty"),
         ("t,x\n1,a\n,b\n", Layout(order="t"), ", line 3: the order column 't' is empty"),
@@ -533,7 +535,7 @@ CHOOSE = "say by each_row whether a line is a symbol or a sequence"
         ('[1]\n["b"\n', Layout(), ", line 2: not JSON: Expecting ',' delimiter (character 5)"),
         ('{"w": "a"}\n', Layout(column="x"), ", line 1: there is no 'x'; there are 'w'"),
         ('{"w": 1}\n{}\n', Layout(column="w"), ", line 2: there is no 'w'; there are none"),
-        ('{"w": 1, "v": 1}\n', Layout(), ": say which column has the symbols: there are 'w', 'v'"),
+        ('{"w": 1, "v": 1}\n', Layout(), ": say which column to read (column): there are 'w', 'v'"),
         ('["a"]\n', Layout(column="w"), ", line 1: there is no 'w': not an object"),
         ('["a", true]\n', Layout(), f", line 1: true {NO_SYMBOL}"),
         ('["a", ["b"]]\n', Layout(), f', line 1: ["b"] {NO_SYMBOL}'),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import cohmm.data.read_sequences
 from cohmm import Sequences, count_pairs, read_sequences
+from cohmm.data.read_sequences import Layout, read_files
 from cohmm.evidence.count_files import count_files
 
 LINES = [["sun", "rain", "sun"], ["cloud"], ["rain", "rain", "cloud", "sun"]]
@@ -105,3 +109,58 @@ def test_what_it_says(words: Path) -> None:
     words.write_text("\n")
     with pytest.raises(ValueError, match=r"there is no data: no symbol in .*weather.txt"):
         read_sequences(words)
+
+
+EVENTS = [  # two files of clicks: user, time, page
+    [("u", 3, "pay"), ("v", 1, "in"), ("u", 1, "in")],
+    [("u", 2, "find"), ("w", 1, "in")],
+]
+
+
+def write_events(folder: Path, suffix: str) -> list[Path]:
+    """The same rows in files of one format."""
+    paths = []
+    for number, rows in enumerate(EVENTS):
+        path = folder / f"clicks{number}{suffix}"
+        names = ("user", "time", "page")
+        if suffix == ".csv":
+            lines = [",".join(names), *(",".join(map(str, row)) for row in rows)]
+            path.write_text("\n".join(lines))
+        elif suffix == ".jsonl":
+            path.write_text(
+                "\n".join(json.dumps(dict(zip(names, row, strict=True))) for row in rows)
+            )
+        else:
+            columns = zip(*rows, strict=True)
+            pq.write_table(pa.table(dict(zip(names, map(list, columns), strict=True))), path)
+        paths.append(path)
+    return paths
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_groups_keep_their_keys_and_the_rows_of_their_symbols(tmp_path: Path, suffix: str) -> None:
+    paths = write_events(tmp_path, suffix)
+    data = read_sequences(paths, "page", group="user", order="time")
+    assert data.keys.tolist() == ["u", "v", "w"]
+    assert data.labels() == [["in", "find", "pay"], ["in"], ["in"]]
+    assert data.groups is not None
+    assert data.groups.files.tolist() == [0, 1, 0, 0, 1]
+    assert data.groups.rows.tolist() == [3, 1, 1, 2, 2]
+    for t, (file, row) in enumerate(zip(data.groups.files, data.groups.rows, strict=True)):
+        page = data.vocabulary[data.symbols[t]] if data.vocabulary else None
+        assert EVENTS[file][row - 1][2] == page
+    layout = Layout(None, "page", "user", "time")
+    batches = list(read_files(paths, layout, batch_size=2))
+    assert [batch.keys.tolist() for batch in batches] == [["u"], ["v", "w"]]
+    rows = [batch.groups.rows.tolist() for batch in batches if batch.groups]
+    assert rows == [[3, 1, 1], [2, 2]]
+
+
+def test_an_order_alone_has_rows_and_no_keys_and_text_has_neither(
+    tmp_path: Path, words: Path
+) -> None:
+    data = read_sequences(write_events(tmp_path, ".csv"), "page", order="time")
+    assert data.keys is None
+    assert data.groups is not None
+    assert data.groups.rows.tolist() == [2, 3, 2, 1, 1]
+    assert read_sequences(words).groups is read_sequences(words).keys is None

@@ -418,7 +418,7 @@ def test_columns_of_the_wrong_type(column, message):
 
 
 def test_what_is_no_frame():
-    with pytest.raises(ValueError, match="no column 'page'; there are none"):
+    with pytest.raises(ValueError, match="a frame is of pandas, polars or pyarrow, not a list"):
         Sequences.from_frame([1, 2], "page")
     with pytest.raises(ValueError, match="a frame of 2 columns"):
         Sequences.of(pd.DataFrame({"a": [1], "b": [2]}))

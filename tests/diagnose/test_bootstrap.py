@@ -87,6 +87,29 @@ def test_threads_change_nothing(long: np.ndarray, refined: PairwiseHMM) -> None:
     assert other.models[0] != results[0].models[0]
 
 
+def test_from_scratch_other_answers_show() -> None:
+    """Two twins of a state: near fits keep them apart, and a warning says so; fits anew do not."""
+    twins = HMM([0.5, 0.5], np.full((2, 2), 0.5), [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]])
+    X = [twins.sample(20, random_state=seed)[0] for seed in range(60)]
+    model = PairwiseHMM(2, n_features=3, random_state=0)
+    model.startprob_, model.transmat_ = twins.startprob, twins.transmat
+    model.emissionprob_ = twins.emissionprob
+    with pytest.warns(UserWarning, match="the data does not determine .*stay near it"):
+        near = model.bootstrap(3, X)
+    anew = model.bootstrap(3, X, refit="scratch")
+    assert anew.emissionprob.max() > 2 * near.emissionprob.max()
+    with pytest.raises(ValueError, match="refit must be one of 'warm', 'scratch'"):
+        model.bootstrap(3, X, refit="cold")  # type: ignore[arg-type]
+
+
+def test_what_is_held_stays_from_scratch_too(long: np.ndarray) -> None:
+    model = PairwiseHMM(2, random_state=0, params="st")
+    model.emissionprob_ = TRUTH.emissionprob
+    again = model.fit(long[:1000], [50] * 20).bootstrap(2, long[:1000], [50] * 20, refit="scratch")
+    assert (again.emissionprob < 1e-12).all()
+    assert (again.transmat > 0).all()
+
+
 def test_progress_is_told(refined: PairwiseHMM) -> None:
     told: list[tuple[int, int]] = []
     refined.bootstrap(3, callback=lambda done, total: told.append((done, total)))

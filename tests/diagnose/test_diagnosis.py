@@ -9,8 +9,9 @@ import pytest
 from cohmm import HMM, HTMM, Cooccurrence, PairwiseHMM, Sequences, count_pairs
 from cohmm.datasets.demo_topics import demo_model
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
-from cohmm.datasets.synthetic_topics import sample_documents
+from cohmm.datasets.synthetic_topics import sample_documents, sample_htmm
 from cohmm.diagnose import diagnose
+from cohmm.diagnose.selection import select_topics
 from cohmm.diagnose.separation import (
     close_states,
     conditioning,
@@ -257,6 +258,22 @@ def test_numbers_and_names_of_things():
     assert "; 1 zero per state;" in " ".join(str(diagnose(two)).split())
     assert " 1 pair," in str(PairwiseHMM(1).fit([0, 1]).diagnose())
     assert conditioning(HMM([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[1.0], [1.0]])).emissions == 0
+
+
+def test_one_answer_about_the_number_of_topics():
+    """What "auto" takes, a diagnosis suggests, and a selection says beside held-out likelihood."""
+    for length in (20, 90):  # with near lags, and with far ones
+        sample = sample_htmm(300, n_components=5, n_words=150, length=length, random_state=0)
+        documents = sample.documents
+        auto = HTMM("auto", random_state=0).fit(documents)
+        k = auto.components_.shape[0]
+        assert k > 1
+        assert auto.diagnose().suggested_states == k
+        assert HTMM(3, random_state=0).fit(documents).diagnose().suggested_states == k
+        selection = select_topics(documents, [k, 2 * k], seeds=1)
+        assert selection.detectable == k
+        assert f'{k} stand out from the noise, which "auto" takes' in selection.reason
+        assert selection.recommended == k or f"from {k} to {2 * k}, choose" in selection.reason
 
 
 def test_topics_without_counts_are_not_asked_for_data(tmp_path):

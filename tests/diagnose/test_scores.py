@@ -14,6 +14,8 @@ from cohmm.diagnose.scores import (
     block_information,
     entries,
     gradients,
+    observed_information,
+    sequence_scores,
     start_information,
 )
 
@@ -143,3 +145,37 @@ def test_starts_by_enumeration() -> None:
 
     bend = (mean_log(step) - 2 * mean_log(0) + mean_log(-step)) / step**2
     assert change @ found @ change == pytest.approx(-bend, rel=1e-4)
+
+
+def test_the_curvature_is_that_of_the_likelihood_whatever_made_the_data() -> None:
+    """Along changes that keep the sums; scores of sequences add up to the slope."""
+    model = random_hmm(3, 2, 0.0, random_state=7)
+    other = random_hmm(3, 2, 0.0, random_state=8)
+    data = Sequences.of([other.sample(length, random_state=length)[0] for length in range(3, 12)])
+    weights = np.arange(1.0, len(data) + 1)
+    free = np.ones(4 + 6 + 2, bool)
+    found = observed_information(model, data, weights, free)
+    variance, slope = sequence_scores(model, data, weights)
+    scale = np.sqrt(np.append(entries(model), model.startprob))
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        rows = [rng.normal(size=shape) for shape in ((2, 2), (2, 3), (1, 2))]
+        rows = [row - row.mean(axis=1, keepdims=True) for row in rows]
+        change = np.concatenate([row.ravel() for row in rows])
+
+        def log_likelihoods(step: float, rows: list[np.ndarray] = rows) -> np.ndarray:
+            return HMM(
+                model.startprob + step * rows[2][0],
+                model.transmat + step * rows[0],
+                model.emissionprob + step * rows[1],
+            ).log_likelihoods(data)
+
+        step = 1e-4
+        ahead, at, behind = (log_likelihoods(by) for by in (step, 0.0, -step))
+        bend = -float(weights @ (ahead - 2 * at + behind)) / step**2
+        u = change / scale
+        assert u @ found @ u == pytest.approx(bend, rel=2e-3)
+        each = (ahead - behind) / (2 * step)
+        assert slope @ change == pytest.approx(float(weights @ each), rel=1e-4)
+        mean = float(weights @ each) / weights.sum()
+        assert u @ variance @ u == pytest.approx(float(weights @ (each - mean) ** 2), rel=1e-3)

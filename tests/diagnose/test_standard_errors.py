@@ -12,12 +12,13 @@ from threadpoolctl import threadpool_limits
 
 from cohmm import HMM, PairwiseHMM, Sequences, count_pairs, threads
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
-from cohmm.diagnose.fit_summary import BLOCK, NOTHING, Blocks, PairTerms
+from cohmm.diagnose.fit_summary import BLOCK, NOTHING, Blocks, FitSummary, PairTerms
 from cohmm.diagnose.intervals import constrained_covariance
 from cohmm.diagnose.standard_errors import (
     StandardErrors,
     pair_errors,
     sequence_errors,
+    standard_errors,
     triple_errors,
 )
 from cohmm.learn import min_volume, refine
@@ -111,6 +112,43 @@ def test_triples_know_less_than_sequences_and_pairs_less_than_triples() -> None:
     assert np.median(by_triples.transmat / by_sequences.transmat) > 1.1
     known = ~np.isnan(by_pairs.transmat)
     assert not known.any() or (by_pairs.transmat > by_triples.transmat)[known].mean() > 0.5
+
+
+def test_of_sessions_of_mixed_kinds_the_sandwich_holds_what_refits_of_fresh_data_give() -> None:
+    """No chain of two states is right: its information says too little of how estimates vary."""
+    other = HMM([0.5, 0.5], np.full((2, 2), 0.5), [[0.2, 0.5, 0.3], [0.3, 0.2, 0.5]])
+
+    def fresh(seed: int, n: int) -> Sequences:
+        rng = np.random.default_rng(seed)
+        kinds = (TRUTH, other)
+        return Sequences.of([kinds[rng.integers(2)].sample(20, rng)[0] for _ in range(n)])
+
+    def learn(data: Sequences, start: HMM) -> HMM:
+        return refine(start, data, as_given=True, smoothing=0.0, sparsity=0.0).model
+
+    limit = learn(fresh(0, 8000), TRUTH)
+    inside: dict[bool, list[np.ndarray]] = {True: [], False: []}
+    for seed in range(1, 26):
+        data = fresh(seed, 150)
+        summary = FitSummary.of(data, learn(data, limit), None)
+        for robust, held in inside.items():
+            low, high = standard_errors(summary, None, robust=robust).interval(0.9)
+            for table in ("startprob", "transmat", "emissionprob"):
+                p = getattr(limit, table)
+                within = (getattr(low, table) <= p) & (p <= getattr(high, table))
+                held.append(within[(p > 0.01) & (p < 0.99)])
+    robust, by_model = (np.mean(np.concatenate(inside[kind])) for kind in (True, False))
+    assert 0.84 < robust < 0.97
+    assert by_model < robust
+
+
+def test_few_sequences_and_known_states_go_by_the_model(long: np.ndarray) -> None:
+    few, many = (fitted(long[:2000], [2000 // n] * n) for n in (20, 100))
+    assert many.standard_errors().evidence == "the sandwich over 100 sequences"
+    assert few.standard_errors().evidence.endswith("blocks of the sequences")
+    assert "blocks" in many.standard_errors(robust=False).evidence
+    with pytest.raises(ValueError, match="robust must be one of"):
+        few.standard_errors(robust="yes")  # type: ignore[arg-type]
 
 
 # -- laws ------------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ def test_groups_are_brought_together_across_files(tmp_path: Path) -> None:
         ({}, {}, r"\*: no file has such a name"),
         ({"a.txt": b"a \xff"}, {}, r"a\.txt: this is not UTF-8 text: byte 2 is 0xff"),
         ({"a.txt": b""}, {}, "there is no data"),
-        ({"a.csv": b"x,y\n1 2,3\n"}, {}, r"a\.csv: say which column has the symbols"),
+        ({"a.csv": b"x,y\n1 2,3\n"}, {}, r"a\.csv: say which column to read"),
         ({"a.csv": b"x\n1 2\n"}, {"column": "z"}, r"a\.csv: there is no column 'z'"),
         ({"a.txt": b"a b\n"}, {"column": "z"}, r"a\.txt: text has no columns"),
         ({"a.parquet": b"PAR1 and no more"}, {}, r"a\.parquet: this is no Parquet file"),
@@ -219,7 +219,7 @@ def test_weights_and_lengths_stay_at_home(folder: Path) -> None:
         model.fit(data, lengths=[3])
     with pytest.raises(ValueError, match="lengths"):
         count_triples(data, [3])
-    with pytest.raises(ValueError, match="known states are for data in memory"):
+    with pytest.raises(ValueError, match="labels are for data in memory"):
         model.fit(data, states=np.zeros(6_000, int))
     with pytest.raises(ValueError, match="Partitions have score"):
         local_hmm().predict_proba(data)

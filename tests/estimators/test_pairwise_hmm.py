@@ -102,7 +102,7 @@ def test_labels_missing_and_unseen() -> None:
     y, _ = random_hmm(4, 2, zeros=0.2, stay=0.7, random_state=3).sample(20_000, random_state=0)
     sequence: list[str | None] = words[y].tolist()
     sequence[5] = None
-    model = PairwiseHMM(2, random_state=0).fit(sequence)
+    model = PairwiseHMM(2, unseen="error", random_state=0).fit(sequence)
     assert model.vocabulary_ == ("a", "b", "c", "d")
     assert model.predict(["a", None, "d"]).shape == (3,)
     with pytest.raises(ValueError, match=r"unseen symbol 'z' \(sequence 0, position 1\)"):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohmm.kernels.documents import DocumentChain, count_moves
+from cohmm.kernels import native
+from cohmm.kernels.documents import DocumentChain
 from tests.laws import close
 from tests.topics.samples import documents_of
 
@@ -45,7 +46,7 @@ def counted(texts, weights, m, prior, switch, sweeps, part=None):
     moves = np.zeros((len(prior), len(prior)))
     part = (0, len(texts)) if part is None else part
     chain = DocumentChain(m, prior, switch)
-    count_moves(documents.symbols, documents.offsets, part, weights, chain, sweeps, moves)
+    native.count_moves(documents.symbols, documents.offsets, part, weights, chain, sweeps, moves)
     return moves
 
 

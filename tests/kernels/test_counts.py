@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from cohmm import Sequences
 from cohmm.kernels import counts as kernels
+from cohmm.kernels import native
 from tests import oracles
 from tests.strategies import sequences_of, with_gaps
 
@@ -39,7 +40,7 @@ def test_count_dense(cut, lag, weighted):
     kind = np.float64 if weighted else np.int64
     table, alone = np.zeros((N, N), kind), np.zeros(N, kind)
     for part in parts:
-        kernels.count_dense(data.symbols, data.offsets, part, lag, weights, table, alone)
+        native.count_dense(data.symbols, data.offsets, part, lag, weights, table, alone)
     np.testing.assert_array_equal(table, oracles.pair_matrix(sequences, N, lag, weights))
     assert_all_symbols_are_counted(sequences, weights, table.sum(axis=1) + alone)
 
@@ -51,11 +52,11 @@ def test_buckets_filled_sorted_and_packed(cut, lag, most_pairs, most_rows):
     row_sizes = np.zeros((len(parts), N), np.int64)
     alone = np.zeros(N, np.int64)
     for i, part in enumerate(parts):
-        kernels.count_rows(data.symbols, data.offsets, part, lag, row_sizes[i], alone)
+        native.count_rows(data.symbols, data.offsets, part, lag, row_sizes[i], alone)
     np.testing.assert_array_equal(row_sizes.sum(axis=0), matrix.sum(axis=1))
     assert_all_symbols_are_counted(sequences, None, matrix.sum(axis=1) + alone)
     bucket_of = np.empty(N, np.int32)
-    n_buckets = kernels.cut_rows(row_sizes.sum(axis=0), most_pairs, most_rows, bucket_of)
+    n_buckets = native.cut_rows(row_sizes.sum(axis=0), most_pairs, most_rows, bucket_of)
     assert_rows_are_cut(bucket_of, n_buckets, row_sizes.sum(axis=0), most_pairs, most_rows)
     rows_of = [np.flatnonzero(bucket_of == b) for b in range(n_buckets)]
     first_row = np.array([rows[0] for rows in rows_of])
@@ -64,21 +65,20 @@ def test_buckets_filled_sorted_and_packed(cut, lag, most_pairs, most_rows):
     places = starts[:-1] + np.cumsum(sizes, axis=0) - sizes
     keys = np.full(starts[-1], 2**32 - 1, np.uint32)
     for i, part in enumerate(parts):
-        kernels.fill_buckets(
+        native.fill_buckets(
             data.symbols, data.offsets, part, lag, bucket_of, first_row, N, places[i], keys
         )
     indices, found = [], []
     widths, n_large, totals = np.zeros(N, np.int32), np.zeros(N, np.int32), np.zeros(N, np.int64)
     for b in range(n_buckets):
         bucket = np.sort(keys[starts[b] : starts[b + 1]])
-        n = kernels.count_distinct(bucket)
-        assert n == len(np.unique(bucket))
+        n = len(np.unique(bucket))
         columns, counts = np.empty(n, np.int32), np.empty(n, np.uint8)
         rows = slice(rows_of[b][0], rows_of[b][-1] + 1)
         out = kernels.PackedEntries(
             columns, counts, np.empty(0, np.int64), widths[rows], n_large[rows]
         )
-        assert kernels.pack_equal(bucket, N, out, totals[rows]) == 0
+        assert native.pack_equal(bucket, N, out, totals[rows]) == 0
         indices += columns.tolist()
         found += counts.tolist()
     np.testing.assert_array_equal(widths, (matrix > 0).sum(axis=1))
@@ -96,29 +96,15 @@ def assert_rows_are_cut(bucket_of, n_buckets, sizes, most_pairs, most_rows):
     assert ((n_pairs <= most_pairs) | (n_rows == 1)).all()
 
 
-@given(
-    st.sampled_from([1, 7, 2**11, 2**32 - 1, 2**64 - 1]).flatmap(
-        lambda largest: st.lists(st.integers(0, largest), max_size=50)
-    ),
-    st.sampled_from([0, 3, 8, 40]),
-)
-def test_radix_sort(numbers, lowest):
-    kind = np.uint32 if max(numbers, default=0) < 2**32 else np.uint64
-    keys = np.array(numbers, kind)
-    kernels.radix_sort(keys, lowest, np.empty_like(keys))
-    assert keys.tolist() == sorted(numbers, key=lambda number: number >> lowest)
-
-
 @given(cut_data())
 def test_triples(cut):
     sequences, data, parts = cut
     table = np.zeros(N**3, np.int64)
     for part in parts:
-        keys, before = np.full(part[1] - part[0], -7, np.int64), table.copy()
-        size = kernels.triple_keys(data.symbols, data.offsets, part, N, keys)
+        keys = np.full(part[1] - part[0], -7, np.int64)
+        size = native.triple_keys(data.symbols, data.offsets, part, N, keys)
         assert (keys[size:] == -7).all()
-        kernels.count_triples(data.symbols, data.offsets, part, N, table)
-        np.testing.assert_array_equal(np.bincount(keys[:size], minlength=N**3), table - before)
+        table += np.bincount(keys[:size], minlength=N**3)
     expected = np.zeros((N, N, N), np.int64)
     for triple, count in oracles.triple_counts(sequences).items():
         expected[triple] = count
@@ -129,5 +115,5 @@ def test_keys_of_the_largest_vocabulary_fit():
     n = 2_000_000
     symbols = np.full(3, n - 1, np.int32)
     keys = np.empty(3, np.int64)
-    assert kernels.triple_keys(symbols, np.array([0, 3]), (0, 3), n, keys) == 1
+    assert native.triple_keys(symbols, np.array([0, 3]), (0, 3), n, keys) == 1
     assert int(keys[0]) == n**3 - 1

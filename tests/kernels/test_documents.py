@@ -7,13 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from cohmm.kernels.documents import (
-    DocumentChain,
-    Reading,
-    count_words,
-    infer_documents,
-    predict_words,
-)
+from cohmm.kernels import native
+from cohmm.kernels.documents import DocumentChain, Reading
 from tests.laws import close
 
 
@@ -41,7 +36,7 @@ def inferred(words: np.ndarray, chain: DocumentChain, sweeps: int = 0, halves: b
     out = Reading(
         np.empty((1, k)), np.empty(1), np.empty(n, np.int32), np.empty(n), np.empty((n, k))
     )
-    infer_documents(words, np.array([0, n]), (0, 1), chain, halves, sweeps, 0.0, out)
+    native.infer_documents(words, np.array([0, n]), (0, 1), chain, halves, sweeps, 0.0, out)
     return out
 
 
@@ -126,7 +121,7 @@ def test_words_are_predicted_by_counts_so_far() -> None:
     words, offsets = rng.integers(0, 6, length).astype(np.int32), np.array([0, length])
     logs = np.empty(length)
     drawn, now = prior.copy(), prior / 2
-    predict_words(words, offsets, (0, 1), DocumentChain(m, prior, switch), logs)
+    native.predict_words(words, offsets, (0, 1), DocumentChain(m, prior, switch), logs)
     for t, word in enumerate(words):
         jump = (switch if t else 1.0) * drawn / drawn.sum()
         stay = (1 - switch) * now if t else 0.0
@@ -135,7 +130,7 @@ def test_words_are_predicted_by_counts_so_far() -> None:
         drawn += m[word] * jump / joint.sum()
         now = joint / joint.sum()
     counts, now = rows.copy(), prior / 2
-    predict_words(words, offsets, (0, 1), DocumentChain(m, prior, rows=rows), logs)
+    native.predict_words(words, offsets, (0, 1), DocumentChain(m, prior, rows=rows), logs)
     for t, word in enumerate(words):
         joint = m[word] * (now[:, None] * counts / counts.sum(axis=1, keepdims=True))
         joint = joint if t else np.diag(m[word] * now)
@@ -151,14 +146,14 @@ def test_a_part_touches_its_own_documents_alone() -> None:
     offsets = np.array([0, 10, 10, 25, 40])
     prior, logs = np.full(3, 0.5), np.full(40, np.nan)
     chain = DocumentChain(m, prior, 0.3)
-    predict_words(symbols, offsets, (1, 3), chain, logs)
+    native.predict_words(symbols, offsets, (1, 3), chain, logs)
     assert np.isnan(logs[:10]).all()
     assert np.isfinite(logs[10:25]).all()
     assert np.isnan(logs[25:]).all()
     counts, totals = np.zeros((6, 3)), np.zeros(4)
     own = np.full((2, 3), 1 / 3)
     weights = np.array([1.0, 1.0, 0.5, 1.0])
-    count_words(symbols, offsets, (1, 3), weights, chain, 2, own, counts, totals)
+    native.count_words(symbols, offsets, (1, 3), weights, chain, 2, own, counts, totals)
     close(counts.sum(axis=1), 0.5 * np.bincount(symbols[10:25], minlength=6))
     assert (own[0] == 1 / 3).all()  # an empty document stays as it was
     assert (own[1] != 1 / 3).all()

@@ -10,22 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cohmm import _native
-from cohmm.kernels.documents import (
-    DocumentChain,
-    Reading,
-    count_moves,
-    count_words,
-    infer_documents,
-    predict_words,
-)
-from cohmm.kernels.nearest import (
-    move_centres,
-    nearest_by_divergence,
-    nearest_by_squares,
-    two_nearest,
-)
-from cohmm.kernels.sparse_pass import sparse_pass, sparse_times, table, triple_pass
+from cohmm.kernels import native
+from cohmm.kernels.documents import DocumentChain, Reading
+from cohmm.kernels.sparse_pass import table
 from cohmm.learn.windows.window_law import Products
 
 K = 21  # whole vectors of any level, and some more
@@ -43,19 +30,19 @@ def documents(rng: np.random.Generator) -> dict[str, np.ndarray]:
         "full": DocumentChain(emission, prior, rows=rows),
     }.items():
         logs = np.empty(400)
-        predict_words(symbols, offsets, part, chain, logs)
+        native.predict_words(symbols, offsets, part, chain, logs)
         reading = Reading(
             np.empty((4, K)), np.empty(4), np.empty(400, np.int32), np.empty(400),
             np.empty((400, K)),
         )  # fmt: skip
-        infer_documents(symbols, offsets, part, chain, False, 5, 0.0, reading)
+        native.infer_documents(symbols, offsets, part, chain, False, 5, 0.0, reading)
         results |= {f"{name} {field}": getattr(reading, field) for field in reading._fields}
         results[f"{name} predicted"] = logs
     sticky = DocumentChain(emission, prior, 0.3)
     own, counts, totals = np.full((4, K), 1 / K), np.zeros((50, K)), np.zeros(4)
-    count_words(symbols, offsets, part, weights, sticky, 3, own, counts, totals)
+    native.count_words(symbols, offsets, part, weights, sticky, 3, own, counts, totals)
     moves = np.zeros((K, K))
-    count_moves(symbols, offsets, part, weights, sticky, 2, moves)
+    native.count_moves(symbols, offsets, part, weights, sticky, 2, moves)
     return results | {"own": own, "counts": counts, "totals": totals, "moves": moves}
 
 
@@ -64,8 +51,8 @@ def tables(rng: np.random.Generator) -> dict[str, np.ndarray]:
     values = rng.random(200).astype(np.float32)
     left, right = table(rng.random((3, K))), table(rng.random((40, K)))
     out, fit, product = np.empty((3, K)), np.empty(3), np.empty((3, K))
-    sparse_pass(indptr, columns, values, (0, 3), left, right, out, fit)
-    sparse_times(indptr, columns, values, (0, 3), right, product)
+    native.sparse_pass(indptr, columns, values, (0, 3), left, right, out, fit)
+    native.sparse_times(indptr, columns, values, (0, 3), right, product)
     return {"sparse_pass": out, "log_fit": fit, "sparse_times": product}
 
 
@@ -79,24 +66,28 @@ class Runs:
 def others(rng: np.random.Generator) -> dict[str, np.ndarray]:
     left, centre, right = rng.random((3, 3, K))
     sums = Products(0.0, *np.zeros((3, 3, K)))
-    results = {"triples": np.array(triple_pass(Runs, (0, 2), True, left, centre, right, sums))}
+    results = {
+        "triples": np.array(native.triple_pass(Runs, (0, 2), True, left, centre, right, sums))
+    }
     results |= {f"triples {field}": getattr(sums, field) for field in sums._fields}
     distance, labels, least, second = (
         rng.random((K, 99)), np.empty(99, np.int64), np.empty(99), np.empty(99),
     )  # fmt: skip
-    two_nearest(distance, labels, least, second)
+    native.two_nearest(distance, labels, least, second)
     centres = np.empty((K, 13))
     changed = np.bincount(labels, minlength=K) > 0
     centres[~changed] = 0.0
-    move_centres(rng.random((99, 13)), rng.random(99) + 1, labels, changed, centres)
+    native.move_centres(rng.random((99, 13)), rng.random(99) + 1, labels, changed, centres)
     results |= {"labels": labels, "least": least, "second": second, "centres": centres}
     corners = rng.dirichlet(np.full(60, 0.3), size=K)
     targets = rng.dirichlet(np.full(K, 0.3), size=9) @ corners
     gram = corners @ corners.T
     scale = np.trace(gram) / K
     squares, divergence = np.empty((2, 9, K))
-    nearest_by_squares(gram / scale, targets @ corners.T / scale, (0, 9), 1e-15, 5000, squares)
-    nearest_by_divergence(
+    native.nearest_by_squares(
+        gram / scale, targets @ corners.T / scale, (0, 9), 1e-15, 5000, squares
+    )
+    native.nearest_by_divergence(
         np.ascontiguousarray(corners.T), np.arange(0, 541, 60),
         np.tile(np.arange(60, dtype=np.int32), 9), targets.ravel(), (0, 9), 1e-14, 500, divergence,
     )  # fmt: skip
@@ -109,7 +100,7 @@ def results() -> dict[str, np.ndarray]:
     return documents(rng) | tables(rng) | others(rng)
 
 
-@pytest.mark.parametrize("level", range(2, _native.level))
+@pytest.mark.parametrize("level", range(2, native.level))
 def test_a_lower_level_gives_the_same(level: int, tmp_path: Path) -> None:
     path = tmp_path / "results.npz"
     environment = os.environ | {"COHMM_LEVEL": str(level)}
@@ -126,4 +117,4 @@ def test_a_lower_level_gives_the_same(level: int, tmp_path: Path) -> None:
 
 
 if __name__ == "__main__":
-    np.savez(sys.argv[1], level=_native.level, **results())
+    np.savez(sys.argv[1], level=native.level, **results())

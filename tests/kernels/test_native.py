@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cohmm._native import count_documents
-from cohmm.kernels import level
+from cohmm.kernels import level, native
 
 SETTING = "COHMM_LEVEL"
 LEVEL = "from cohmm.kernels import level; print(level)"
@@ -89,7 +88,7 @@ def test_arrays_that_are_only_read_may_be_read_only() -> None:
     symbols, offsets, frequencies = SYMBOLS.copy(), OFFSETS.copy(), np.zeros(2, np.int64)
     for array in (symbols, offsets):
         array.flags.writeable = False
-    count_documents(symbols, offsets, frequencies, np.full(2, -1))
+    native.count_documents(symbols, offsets, frequencies, np.full(2, -1))
     assert frequencies.tolist() == [1, 1]
 
 
@@ -108,4 +107,4 @@ def test_arrays_that_are_only_read_may_be_read_only() -> None:
 )
 def test_arrays_of_another_kind_are_refused_and_not_copied(frequencies: object) -> None:
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        count_documents(SYMBOLS, OFFSETS, frequencies, np.full(2, -1))  # type: ignore[arg-type]
+        native.count_documents(SYMBOLS, OFFSETS, frequencies, np.full(2, -1))  # type: ignore[arg-type]

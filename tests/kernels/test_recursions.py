@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohmm import HMM, _native
-from cohmm.kernels import blocks, recursions
+from cohmm import HMM
+from cohmm.kernels import blocks, native, recursions
 from cohmm.model import decoding, sampling
 from tests import oracles
 from tests.laws import close
@@ -87,19 +87,19 @@ def test_zeros_begin_at_a_cache_line():
 
 def test_arrays_of_another_type_or_order_are_refused():
     model = random_model(3, 4)
-    logs, symbols = model._logs, np.zeros(5, np.int32)
-    assert _native.log_forward(symbols, logs, np.empty((5, 3)))[0] < 0
+    logs, symbols, nats = model._logs, np.zeros(5, np.int32), np.empty(5)
+    assert native.log_filter(symbols, logs, np.empty((5, 3)), nats) == -1
     for wrong in (np.empty((5, 3), np.float32), np.empty((3, 5)).T, np.empty(15), [[0.0] * 3] * 5):
         with pytest.raises(TypeError, match="incompatible function arguments"):
-            _native.log_forward(symbols, logs, wrong)
+            native.log_filter(symbols, logs, wrong, nats)
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        _native.log_forward(symbols.astype(np.int64), logs, np.empty((5, 3)))
+        native.log_filter(symbols.astype(np.int64), logs, np.empty((5, 3)), nats)
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        _native.log_forward(symbols, logs._replace(trans=logs.trans[:, ::2]), np.empty((5, 3)))
+        native.log_filter(symbols, logs._replace(trans=logs.trans[:, ::2]), np.empty((5, 3)), nats)
     frozen = np.empty((5, 3))
     frozen.setflags(write=False)
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        _native.log_forward(symbols, logs, frozen)
+        native.log_filter(symbols, logs, frozen, nats)
 
 
 # -- blocks ----------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_the_largest_uniform_number_draws_a_possible_symbol():
     top = np.nextafter(1.0, 0.0)
     for emitted in (0.0, 0.5, 0.75, top):
         symbols, states = np.empty(1, np.int32), np.empty(1, np.int32)
-        after = _native.sample_path(0, np.array([[emitted, top]]), tables, symbols, states)
+        after = native.sample_path(0, np.array([[emitted, top]]), tables, symbols, states)
         assert law[0, symbols[0]] > 0
         assert states[0] == after == 0
 
@@ -223,7 +223,7 @@ def test_draws_of_a_seed_never_change():
     rng = np.random.default_rng(0)
     seen, offsets = rng.integers(-1, 4, 300).astype(np.int32), np.array([0, 100, 101, 300])
     path = np.zeros(300, np.int32)
-    _native.draw_states(
+    native.draw_states(
         seen, offsets, model.startprob, model.transmat, model.emissionprob, rng.random(300), path
     )
     assert zlib.crc32(path.tobytes()) == 3249063181

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 
-from cohmm.kernels.nearest import nearest_by_divergence, nearest_by_squares
+from cohmm.kernels import native
 
 
 def by_squares(corners: np.ndarray, targets: np.ndarray, tol=1e-12, max_iter=5000):
@@ -17,14 +17,16 @@ def by_squares(corners: np.ndarray, targets: np.ndarray, tol=1e-12, max_iter=500
     scale = np.trace(gram) / len(gram)
     out = np.empty((len(targets), len(corners)))
     part = (0, len(targets))
-    failed = nearest_by_squares(gram / scale, targets @ corners.T / scale, part, tol, max_iter, out)
+    failed = native.nearest_by_squares(
+        gram / scale, targets @ corners.T / scale, part, tol, max_iter, out
+    )
     return out, failed
 
 
 def by_divergence(corners: np.ndarray, targets: np.ndarray, tol=1e-9, max_iter=500):
     rows = sparse.csr_array(targets)
     out = np.empty((len(targets), len(corners)))
-    failed = nearest_by_divergence(
+    failed = native.nearest_by_divergence(
         np.ascontiguousarray(corners.T),
         rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data,
         (0, len(targets)), tol, max_iter, out,
@@ -36,7 +38,7 @@ def by_divergence(corners: np.ndarray, targets: np.ndarray, tol=1e-9, max_iter=5
 def test_the_projection_is_the_nearest_point_of_the_simplex(point: list[int], part: int) -> None:
     point = np.array(point) / part
     out = np.empty((1, len(point)))  # the least |c - point|^2 on the simplex
-    nearest_by_squares(np.eye(len(point)), point[None], (0, 1), 0.0, 100, out)
+    native.nearest_by_squares(np.eye(len(point)), point[None], (0, 1), 0.0, 100, out)
     found = out[0]
     assert (found >= 0).all()
     assert found.sum() == pytest.approx(1)

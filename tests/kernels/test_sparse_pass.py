@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cohmm.kernels.sparse_pass import sparse_pass, sparse_times, table, table_width
+from cohmm.kernels import native
+from cohmm.kernels.sparse_pass import table, table_width
 
 WIDTHS = [*range(16, 145, 16), 208, 304]
 
@@ -28,11 +29,11 @@ def test_passes_are_the_dense_ones(k: int) -> None:
     given = (rows.indptr.astype(np.int64), rows.indices.astype(np.int32))
     values = rows.data.astype(np.float32)
     out, fit = np.full((9, k), np.nan), np.full(9, np.nan)
-    sparse_pass(*given, values, (1, 9), left, right, out, fit)
+    native.sparse_pass(*given, values, (1, 9), left, right, out, fit)
     dense, law = rows.toarray(), left.astype(float) @ right.T.astype(float)
     assert np.isnan(out[0]).all()
     assert np.isnan(fit[0])
     np.testing.assert_allclose(out[1:], ((dense / law) @ right[:, :k])[1:], rtol=3e-6)
     np.testing.assert_allclose(fit[1:], (dense * np.log(law)).sum(axis=1)[1:], rtol=3e-6, atol=3e-6)
-    sparse_times(*given, values, (0, 9), right, out)
+    native.sparse_times(*given, values, (0, 9), right, out)
     np.testing.assert_allclose(out, dense @ right[:, :k], rtol=3e-6)

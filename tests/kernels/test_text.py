@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohmm.data.readers.codes import words_of
-from cohmm.kernels.text import BEGIN, CLOSED, PLAIN, QUOTED, follow_quotes, split_text
+from cohmm.kernels import native
+from cohmm.kernels.text import BEGIN, CLOSED, PLAIN, QUOTED
 
 ROWS = st.lists(st.text(alphabet="ab é\t\r\v\f\u00a0\u3000", max_size=8), max_size=8)
 
@@ -34,7 +35,7 @@ def test_words_are_runs_of_word_characters(texts, least):
     in_words[[ord(c) for c in "ab_1é中\U00010400"]] = True
     packed, offsets = np.empty(len(data), np.uint8), np.empty(len(data) + 1, np.int64)
     lengths = np.empty(len(texts), np.int64)
-    n = split_text(data, borders, in_words, least, packed, offsets, lengths)
+    n = native.split_text(data, borders, in_words, least, packed, offsets, lengths)
     expected = [re.findall(rf"\w{{{least},}}", text) for text in texts]
     assert lengths.tolist() == [len(words) for words in expected]
     found = [bytes(packed[offsets[w] : offsets[w + 1]]).decode() for w in range(n)]
@@ -65,5 +66,5 @@ def test_quotes_are_followed_from_call_to_call(text, cut):
     state = np.array([BEGIN, 1, 0])
     valid = True
     for data in (text[:cut].encode(), text[cut:].encode()):
-        valid = valid and follow_quotes(np.frombuffer(data, np.uint8), ord(","), state)
+        valid = valid and native.follow_quotes(np.frombuffer(data, np.uint8), ord(","), state)
     assert (valid, state.tolist()) == follow(text.encode(), BEGIN, 1, 0)

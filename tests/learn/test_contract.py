@@ -20,7 +20,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import cohmm.learn
-from cohmm import HMM, Cooccurrence, Sequences, Triples, threads
+from cohmm import HMM, Cooccurrence, Sequences, Triples, count_pairs, threads
 from cohmm.data.documents import Documents
 from cohmm.evidence.counting import count_documents
 from cohmm.evidence.windows import Windows

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from cohmm import HMM, Cooccurrence, count_pairs, count_triples
-from cohmm.learn import min_volume
+from cohmm import HMM, Cooccurrence, Sequences, count_pairs, count_triples
+from cohmm.learn import min_volume, pairwise
 from cohmm.learn.learner import (
     EvidenceWarning,
     Progress,
@@ -103,3 +103,21 @@ def test_keeping_a_row_of_which_nothing_is_left() -> None:
     assert kept.startprob.tolist() == [1, 0]
     assert kept.transmat.tolist() == [[1, 0], [0.2, 0.8]]
     assert kept.emissionprob.tolist() == [[1, 0], [0, 1]]
+
+
+def test_shares_of_states_are_those_of_the_data() -> None:
+    """Sessions that end in a state which the chain never leaves: it is rare in the data all the
+    same, and states are ordered and shown by what there is of them."""
+    truth = HMM([1, 0, 0], [[0.6, 0.3, 0.1], [0.3, 0.6, 0.1], [0, 0, 1]], np.eye(3))
+    rng = np.random.default_rng(0)
+    data = Sequences.of([truth.sample(4, rng)[0] for _ in range(400)], n_symbols=3)
+    fit = pairwise(data, 3, random_state=0)
+    shares = np.sort(data.symbol_counts / data.n_observations)[::-1]
+    assert fit.shares is not None
+    np.testing.assert_allclose(fit.shares, shares, atol=0.02)
+    assert fit.last.shares is fit.shares
+    assert fit.model.stationary().max() > fit.shares.max() + 0.3
+    assert f"{fit.shares[0]:.1%}" in fit._repr_html_()
+    alone = pairwise(data, 3, refine=False, random_state=0)
+    assert alone.shares is not None
+    np.testing.assert_allclose(np.sort(alone.shares)[::-1], shares, atol=0.05)

@@ -125,7 +125,7 @@ def test_states_that_were_left_are_no_reason_for_logarithms(monkeypatch):
     def fail(*args):
         raise AssertionError("went through logarithms")
 
-    monkeypatch.setattr(inference, "_log_forward", fail)
+    monkeypatch.setattr(inference, "_log_filter", fail)
     close(model.log_likelihood(y), true)
     close(model.expected_counts(y)[0], true)
 

@@ -615,7 +615,7 @@ def test_the_arrow_keys_go_through_words_and_through_the_matrix(opened):
 def test_tab_reaches_every_part(opened):
     one = opened()
     reached = set()
-    for _ in range(50):
+    for _ in range(80):
         one.page.keyboard.press("Tab")
         reached.add(
             one.page.evaluate("document.activeElement.closest('section, header')?.id ?? ''")

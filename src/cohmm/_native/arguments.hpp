@@ -54,8 +54,8 @@ struct Scaling {
 };
 
 // What a forward pass fills: log_prob (B,), lost (B,), and where wanted the filtered distributions
-// (T, K), the last of every sequence (S, K), and -log P(y[t] | y[:t]), (T,), for which impossible
-// symbols are passed over.
+// (T, K), the last of every sequence (S, K), and -log P(y[t] | y[:t]), (T,): 0 where missing,
+// and infinite where impossible, which is passed over.
 struct Filtered {
   RealsOut log_prob;
   IndicesOut lost;
@@ -75,7 +75,8 @@ struct Smoothed {
 };
 
 // What Viterbi is given and fills, one value per block: how far it is scored, the state to trace it
-// from (or -1), the state after it through which its path goes; lost as above; the path (T,).
+// from (or -1), the state after it through which its path goes; where nothing is possible any more,
+// up to three symbols late, or POSSIBLE; the path (T,).
 struct Paths {
   Indices ends, known;
   IndicesOut passed, lost;

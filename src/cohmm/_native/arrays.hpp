@@ -1,6 +1,7 @@
 // Arrays as kernels see them: where the numbers are, and the lengths of the axes.
 #pragma once
 #include <cstdint>
+#include <utility>
 
 #define INLINE inline __attribute__((always_inline))
 
@@ -45,8 +46,6 @@ using IndicesOut = View<i64, 1>;
 using IndexTableOut = View<i64, 2>;
 using BytesOut = View<u8, 1>;
 
-// The range [first, last) of the work that a call does.
-struct Part {
-  i64 first, last;
-};
+// The range of the work that a call does, from its first to before its second.
+using Part = std::pair<i64, i64>;
 }  // namespace cohmm

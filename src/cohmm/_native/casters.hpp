@@ -5,7 +5,6 @@
 #include <nanobind/stl/pair.h>
 
 #include <cstring>
-#include <string>
 #include <tuple>
 
 #include "arguments.hpp"
@@ -29,18 +28,6 @@ struct type_caster<cohmm::View<T, D>> {
   }
 };
 
-template <>
-struct type_caster<cohmm::Part> {
-  NB_TYPE_CASTER(cohmm::Part, const_name("tuple[int, int]"))
-
-  bool from_python(handle source, uint8_t flags, cleanup_list* cleanup) noexcept {
-    make_caster<std::pair<cohmm::i64, cohmm::i64>> range;
-    if (!range.from_python(source, flags, cleanup)) return false;
-    std::tie(value.first, value.last) = range.operator std::pair<cohmm::i64, cohmm::i64>();
-    return true;
-  }
-};
-
 // A struct with FIELDS is read from the attributes of any object that has them, such as a
 // NamedTuple, which keeps its arrays alive.  Numbers may be NumPy's.
 template <class S>
@@ -52,9 +39,8 @@ struct type_caster<S> {
     const char* name = S::names;  // separated by ", "
     auto take = [&](auto& field) {
       const std::size_t length = std::strcspn(name, ",");
-      const std::string attribute(name, length);
+      const object held = steal(PyObject_GetAttr(source.ptr(), str(name, length).ptr()));
       name += length + std::strspn(name + length, ", ");
-      const object held = steal(PyObject_GetAttrString(source.ptr(), attribute.c_str()));
       if (!held) PyErr_Clear();
       make_caster<std::remove_reference_t<decltype(field)>> caster;
       if (!held || !caster.from_python(held, (uint8_t)cast_flags::convert, cleanup)) return false;

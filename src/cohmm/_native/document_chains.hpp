@@ -27,7 +27,7 @@ namespace {
 
 INLINE i64 longest(Indices offsets, Part part) {
   i64 length = 1;
-  for (i64 d = part.first; d < part.last; d++) length = most(length, offsets[d + 1] - offsets[d]);
+  for (i64 d = part.first; d < part.second; d++) length = most(length, offsets[d + 1] - offsets[d]);
   return length;
 }
 

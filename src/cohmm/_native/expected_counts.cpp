@@ -62,7 +62,7 @@ void count_words(Symbols symbols, Indices offsets, Part part, Reals weights,
   Sticky chain{shared};
   const i64 n = chain.n, length = longest(offsets, part);
   Buffer<double> alpha(length * n), scales(length);
-  for (i64 d = part.first; d < part.last; d++) {
+  for (i64 d = part.first; d < part.second; d++) {
     const Symbols words = symbols.slice(offsets[d], offsets[d + 1]);
     const double weight = weights[d];
     if (words.size() == 0 || weight == 0.0) continue;
@@ -91,7 +91,7 @@ void count_moves(Symbols symbols, Indices offsets, Part part, Reals weights,
   Sticky chain{shared};
   const i64 n = chain.n, length = longest(offsets, part);
   Buffer<double> alpha(length * n), scales(length), into(TOGETHER * n);
-  for (i64 d = part.first; d < part.last; d++) {
+  for (i64 d = part.first; d < part.second; d++) {
     const Symbols words = symbols.slice(offsets[d], offsets[d + 1]);
     if (words.size() < 2 || weights[d] == 0.0) continue;
     chain.begin();

@@ -42,6 +42,19 @@ inline bool pass_over(const Tables& tables, i32 symbol, const double* before, co
   return true;
 }
 
+// Probabilities of the symbols of a block become their surprise.
+inline void take_logarithms(const Blocks& data, i64 block, RealsOut surprise) {
+  i64 t = data.blocks.row(block)[FIRST];
+  const i64 first = t, last = data.blocks.row(block)[LAST];
+  for (; t + L <= last; t += L) {
+    const auto p = load<L>(&surprise[t]), impossible = splat<Vec<double, L>>(INF);
+    store(&surprise[t], p > 0.0 ? -logarithms<i64, 52, 10>(p) : impossible);
+  }
+  for (; t < last; t++) surprise[t] = -std::log(surprise[t]);
+  for (t = first; t < last; t++)  // -1e-17, for what is certain
+    surprise[t] = data.symbols[t] >= 0 && surprise[t] > 0.0 ? surprise[t] : 0.0;
+}
+
 }  // namespace
 
 void forward(const Blocks& data, Part part, const Tables& tables, const Scaling& scaling,
@@ -53,16 +66,16 @@ void forward(const Blocks& data, Part part, const Tables& tables, const Scaling&
   each.every_step |= out.rows || out.surprise;
   Lanes lanes;
   auto pass = [&](const Group& group, double* previous, bool* agrees) {
-    auto surprise = [&](i64 t, const double* now, double* after, double* totals) {
+    auto predict = [&](i64 t, const double* now, double* after, double* totals) {
       for (int b = 0; b < (out.surprise ? LANES : 0); b++) {
         if (t < group.waits[b] || !group.active[b]) continue;
-        const double* begin = t == group.waits[b] && lanes.emits[b] ? &initial[b * width] : nullptr;
         const i64 place = group.place(b, t);
-        const bool skipped =
-            totals[b] == 0.0 && pass_over(tables, data.symbols[place], now + b * width, begin,
-                                          lanes.scale[b], after + b * width, predicted);
-        out.surprise[place] = skipped ? INF : -std::log(totals[b]);
-        if (skipped) totals[b] = 1.0;
+        out.surprise[place] = totals[b];
+        if (totals[b] > 0.0) continue;
+        const double* begin = t == group.waits[b] && lanes.emits[b] ? &initial[b * width] : nullptr;
+        if (pass_over(tables, data.symbols[place], now + b * width, begin, lanes.scale[b],
+                      after + b * width, predicted))
+          totals[b] = 1.0;
       }
     };
     auto keep = [&](i64 t, const double* after) {
@@ -72,13 +85,14 @@ void forward(const Blocks& data, Part part, const Tables& tables, const Scaling&
     };
     begin_forward(data, group, tables, borders.before, initial, lanes);
     filter_lanes(data.symbols, group, lanes, 1, initial, false, tables, tables.trans, each,
-                 {rows, factors, index, 2, CHUNK, false}, surprise, keep);
+                 {rows, factors, index, 2, CHUNK, false}, predict, keep);
     leave(data, group, lanes, rows + group.n_steps % 2 * size, RIGHT, tables.trans, borders,
           out.last, previous, agrees);
     for (int b = 0; b < (out.lost ? LANES : 0); b++) {
       if (!group.active[b]) continue;
       out.log_prob[group.block[b]] = lanes.log_prob[b];
       out.lost[group.block[b]] = lanes.lost[b];
+      if (out.surprise) take_logarithms(data, group.block[b], out.surprise);
     }
   };
   over_groups(data, part, borders, false, width, {}, pass);

@@ -164,7 +164,7 @@ void forward_backward(const Blocks& data, Part part, const Tables& tables, const
     for (i64 t = 0; t < (count ? 0 : kept); t++) into[b][t] = b;
   }
   Lanes lanes;
-  for (i64 g = part.first; g < part.last; g++) {
+  for (i64 g = part.first; g < part.second; g++) {
     const Group group(data, g, 1);  // one step more, to leave at the left
     const i64 n = group.n_steps;
     begin_forward(data, group, tables, ahead.before, beta, lanes);

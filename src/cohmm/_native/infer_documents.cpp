@@ -20,7 +20,7 @@ void infer_documents(Symbols symbols, Indices offsets, Part part, const Document
     const bool decode = out.topics.size() > 0;
     Buffer<double> alpha(length * n), scales(length);
     Buffer<typename std::remove_reference_t<decltype(chain)>::Back> back(decode ? length * n : 0);
-    for (i64 d = part.first; d < part.last; d++) {
+    for (i64 d = part.first; d < part.second; d++) {
       const i64 begin = offsets[d], end = offsets[d + 1];
       const i64 middle = halves ? begin + (end - begin) / 2 : begin;
       const Symbols words = symbols.slice(begin, end);

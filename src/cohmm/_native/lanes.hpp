@@ -49,7 +49,7 @@ struct Group {
 // The steps of the longest group.
 INLINE i64 most_steps(const Blocks& data, Part part, i64 extra_steps, Indices ends = {}) {
   i64 longest = 1;
-  for (i64 g = part.first; g < part.last; g++)
+  for (i64 g = part.first; g < part.second; g++)
     longest = most(longest, Group(data, g, extra_steps, ends).n_steps);
   return longest;
 }
@@ -146,7 +146,7 @@ INLINE void over_groups(const Blocks& data, Part part, const Borders& borders, b
                         i64 width, Indices ends, Pass pass) {
   Buffer<double> previous(LANES * width);
   bool agrees[LANES];
-  for (i64 g = part.first; g < part.last; g++) {
+  for (i64 g = part.first; g < part.second; g++) {
     for (int b = 0; b < LANES; b++) previous[b * width] = NAN;  // nothing agrees with that
     while (true) {
       const Group group(data, g, 0, ends);

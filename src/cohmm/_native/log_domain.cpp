@@ -24,53 +24,29 @@ double log_sum_exp(i64 n, Term term) {
   return top + std::log(total);
 }
 
-// step(t, predicted, emission, row) for all t, until it returns false: from the predicted
-// log-probabilities of the states at t and those of the symbol there it makes the row from which
-// the next are predicted, log_sum_exp(row[:, None] + trans, axis=0).
-template <class Step>
-void over_steps(Symbols symbols, const Tables& logs, Step step) {
-  const i64 n_states = logs.trans.shape[0];
-  std::vector<double> row(n_states), predicted(n_states);
-  for (i64 t = 0; t < symbols.size(); t++) {
-    for (i64 j = 0; j < n_states; j++) {
-      const double* into = logs.back.row(j);
-      predicted[j] =
-          t == 0 ? logs.start[j] : log_sum_exp(n_states, [&](i64 i) { return row[i] + into[i]; });
-    }
-    if (!step(t, predicted, logs.emit.row(emission_row(symbols[t], logs)), row)) break;
-  }
-}
-
 }  // namespace
 
-std::pair<double, i64> log_forward(Symbols symbols, const Tables& logs, MatrixOut alpha) {
+i64 log_filter(Symbols symbols, const Tables& logs, MatrixOut alpha, RealsOut surprise) {
   const i64 n_states = logs.trans.shape[0];
+  const bool whole = alpha.size() == symbols.size();
+  std::vector<double> joint(n_states);
   i64 impossible = -1;
-  double log_prob = 0.0;
-  over_steps(symbols, logs, [&](i64 t, auto& predicted, const double* emission, auto& row) {
-    double* out = alpha.row(t < alpha.size() ? t : alpha.size() - 1);
-    bool possible = false;
-    for (i64 k = 0; k < n_states; k++) {
-      out[k] = row[k] = emission[k] + predicted[k];
-      possible |= row[k] > -INF;
+  for (i64 t = 0; t < symbols.size(); t++) {
+    const double* emission = logs.emit.row(emission_row(symbols[t], logs));
+    const double* before = t > 0 ? alpha.row(whole ? t - 1 : 0) : nullptr;
+    for (i64 j = 0; j < n_states; j++) {
+      const double* into = logs.back.row(j);
+      joint[j] =
+          t > 0 ? log_sum_exp(n_states, [&](i64 i) { return before[i] + into[i]; }) : logs.start[j];
     }
-    if (!possible) impossible = t;
-    if (!possible || t + 1 == symbols.size())
-      log_prob = log_sum_exp(n_states, [&](i64 k) { return row[k]; });
-    return possible;
-  });
-  return {log_prob, impossible};
-}
-
-void log_surprise(Symbols symbols, const Tables& logs, RealsOut surprise) {
-  const i64 n_states = logs.trans.shape[0];
-  over_steps(symbols, logs, [&](i64 t, auto& predicted, const double* emission, auto& row) {
-    const double total = log_sum_exp(n_states, [&](i64 k) { return predicted[k] + emission[k]; });
-    surprise[t] = symbols[t] < 0 ? 0.0 : -total;
-    for (i64 k = 0; k < n_states; k++)  // given what is before, so sums are 0
-      row[k] = total == -INF ? predicted[k] : predicted[k] + emission[k] - total;
-    return true;
-  });
+    double* now = alpha.row(whole ? t : 0);
+    const double total = log_sum_exp(n_states, [&](i64 k) { return joint[k] + emission[k]; });
+    const bool possible = total > -INF;
+    for (i64 k = 0; k < n_states; k++) now[k] = joint[k] + (possible ? emission[k] - total : 0.0);
+    surprise[t] = symbols[t] >= 0 ? -total : 0.0;
+    if (!possible && impossible < 0) impossible = t;
+  }
+  return impossible;
 }
 
 void log_backward(Symbols symbols, const Tables& logs, MatrixOut beta) {
@@ -87,24 +63,24 @@ void log_backward(Symbols symbols, const Tables& logs, MatrixOut beta) {
   }
 }
 
-void add_log_counts(Symbols symbols, const Tables& logs, Matrix alpha, Matrix beta, RealsOut starts,
-                    MatrixOut transitions, MatrixOut emissions) {
+void log_expected_counts(Symbols symbols, const Tables& logs, Matrix alpha, Reals surprise,
+                         Matrix beta, RealsOut starts, MatrixOut transitions, MatrixOut emissions) {
   const i64 n_states = logs.trans.shape[0];
   for (i64 t = 0; t < symbols.size(); t++) {
     const i64 symbol = emission_row(symbols[t], logs);
-    const double *ahead = alpha.row(t), *behind = beta.row(t);
-    // The log-likelihood; from here and not from the end, so that rounding errors cancel.
-    const double log_prob = log_sum_exp(n_states, [&](i64 k) { return ahead[k] + behind[k]; });
+    const double *now = alpha.row(t), *later = beta.row(t);
+    // log P(symbols after t | symbols up to t); from here, so that rounding errors cancel.
+    const double rest = log_sum_exp(n_states, [&](i64 k) { return now[k] + later[k]; });
     for (i64 k = 0; k < n_states; k++) {
-      const double gamma = std::exp(ahead[k] + behind[k] - log_prob);
+      const double gamma = std::exp(now[k] + later[k] - rest);
       emissions.row(symbol)[k] += gamma;
       if (t == 0) {
         starts[k] += gamma;
         continue;
       }
-      const double rest = logs.emit.row(symbol)[k] + behind[k] - log_prob;
+      const double scaled = logs.emit.row(symbol)[k] + surprise[t] + later[k] - rest;
       for (i64 i = 0; i < n_states; i++)
-        transitions.row(i)[k] += std::exp(alpha.row(t - 1)[i] + logs.trans.row(i)[k] + rest);
+        transitions.row(i)[k] += std::exp(alpha.row(t - 1)[i] + logs.trans.row(i)[k] + scaled);
     }
   }
 }

@@ -71,11 +71,8 @@ int chosen_level() {
   const std::string text = asked;
   for (int level = best ? 2 : 0; level <= best; level++)
     if (text == std::to_string(level)) return level;
-  throw std::runtime_error("COHMM_LEVEL is '" + text + "': " +
-                           (best ? "this processor has x86-64-v" + std::to_string(best) +
-                                       ", so it may be 2 to " + std::to_string(best)
-                                 : "on this processor it may be 0 alone") +
-                           ", or unset");
+  throw std::runtime_error("COHMM_LEVEL is '" + text + "': on this processor it may be " +
+                           (best ? "2 to " + std::to_string(best) : "0 alone") + ", or unset");
 }
 
 #ifdef COHMM_X86
@@ -92,11 +89,11 @@ int chosen_level() {
   BIND(infer_documents) BIND(predict_words) BIND(count_words) BIND(count_moves) \
   BIND(two_nearest) BIND(move_centres) BIND(nearest_by_squares) BIND(nearest_by_divergence)
 #define PLAIN(BIND) \
-  BIND(log_forward) BIND(log_surprise) BIND(log_backward) BIND(add_log_counts) \
+  BIND(log_filter) BIND(log_backward) BIND(log_expected_counts) \
   BIND(alias_tables) BIND(sample_path) BIND(draw_states) \
-  BIND(count_rows) BIND(cut_rows) BIND(fill_buckets) BIND(count_distinct) BIND(pack_equal) \
-  BIND(entry_keys) BIND(sum_keys) BIND(count_triples) BIND(triple_keys) \
-  BIND(window_cooccurrence) BIND(count_documents) BIND(recode) \
+  BIND(count_rows) BIND(cut_rows) BIND(fill_buckets) BIND(pack_equal) \
+  BIND(entry_keys) BIND(sum_keys) BIND(triple_keys) \
+  BIND(window_cooccurrence) BIND(count_documents) \
   BIND(split_words) BIND(split_text) BIND(follow_quotes)
 // clang-format on
 
@@ -112,6 +109,4 @@ NB_MODULE(_native, m) {
   PLAIN(BIND_PLAIN)
   m.def("count_dense", count_dense<i64>, unlocked);
   m.def("count_dense", count_dense<double>, unlocked);
-  m.def("radix_sort", radix_sort<u32>, unlocked);
-  m.def("radix_sort", radix_sort<u64>, unlocked);
 }

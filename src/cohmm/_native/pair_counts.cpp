@@ -1,7 +1,5 @@
 // What follows what, within sequences, and sums of such counts, five bytes per entry.
 #include <algorithm>
-#include <cstring>
-#include <utility>
 
 #include "plain.hpp"
 
@@ -16,27 +14,15 @@ i64 sequence_at(Indices offsets, i64 place) {
 // none.
 template <class Pair, class Single>
 void over_pairs(Symbols symbols, Indices offsets, Part part, i64 lag, Pair pair, Single single) {
-  for (i64 t = part.first, s = sequence_at(offsets, t); t < part.last; s++) {
-    const i64 end = std::min(offsets[s + 1], part.last);
-    for (const i64 stop = std::min(offsets[s + 1] - lag, part.last); t < stop; t++) {
+  for (i64 t = part.first, s = sequence_at(offsets, t); t < part.second; s++) {
+    const i64 end = std::min(offsets[s + 1], part.second);
+    for (const i64 stop = std::min(offsets[s + 1] - lag, part.second); t < stop; t++) {
       const i32 a = symbols[t], b = symbols[t + lag];
       if (a >= 0 && b >= 0) pair(s, a, b);
       else if (a >= 0) single(s, a);
     }
     for (; t < end; t++)
       if (symbols[t] >= 0) single(s, symbols[t]);
-  }
-}
-
-// triple(key) for all triples that start in part, none missing.
-template <class Triple>
-void over_triples(Symbols symbols, Indices offsets, Part part, i64 n_symbols, Triple triple) {
-  for (i64 t = part.first, s = sequence_at(offsets, t); t < part.last; s++) {
-    for (const i64 stop = std::min(offsets[s + 1] - 2, part.last); t < stop; t++) {
-      const i64 a = symbols[t], b = symbols[t + 1], c = symbols[t + 2];
-      if (a >= 0 && b >= 0 && c >= 0) triple((a * n_symbols + b) * n_symbols + c);
-    }
-    t = offsets[s + 1];
   }
 }
 
@@ -53,13 +39,6 @@ struct Destination {
   i32* __restrict widths = out.widths.data, * __restrict n_large = out.n_large.data;
 };
 
-constexpr int DIGIT = 11;  // bits: so many counts fit the nearest cache
-
-template <class T>
-T digit(T key, int shift) {
-  return key >> shift & ((T(1) << DIGIT) - 1);
-}
-
 }  // namespace
 
 template <class T>
@@ -70,10 +49,9 @@ void count_dense(Symbols symbols, Indices offsets, Part part, i64 lag,
       symbols, offsets, part, lag, [&](i64 s, i32 a, i32 b) { counts.row(a)[b] += weight(s); },
       [&](i64 s, i32 a) { alone[a] += weight(s); });
 }
-template void count_dense(Symbols, Indices, Part, i64, std::optional<View<const i64, 1>>,
-                          View<i64, 2>, View<i64, 1>);
-template void count_dense(Symbols, Indices, Part, i64, std::optional<View<const double, 1>>,
-                          View<double, 2>, View<double, 1>);
+template void count_dense(Symbols, Indices, Part, i64, std::optional<Indices>, IndexTableOut,
+                          IndicesOut);
+template void count_dense(Symbols, Indices, Part, i64, std::optional<Reals>, MatrixOut, RealsOut);
 
 void count_rows(Symbols symbols, Indices offsets, Part part, i64 lag, IndicesOut sizes,
                 IndicesOut alone) {
@@ -107,36 +85,6 @@ void fill_buckets(Symbols symbols, Indices offsets, Part part, i64 lag, Symbols 
       [](i64, i32) {});
 }
 
-// By DIGIT bits at a time, the lowest first, but for those that all keys share: numbers that fit
-// the cache are sorted faster than by comparisons.
-template <class T>
-void radix_sort(View<T, 1> keys, i64 lowest, View<T, 1> space) {
-  const i64 n = keys.size();
-  T *here = keys.data, *there = space.data, different = 0;
-  for (i64 i = 0; i < n; i++) different |= keys[i] ^ keys[0];
-  i64 counts[1 << DIGIT];
-  for (int shift = int(lowest); shift < int(8 * sizeof(T)); shift += DIGIT) {
-    if (digit(different, shift) == 0) continue;
-    std::memset(counts, 0, sizeof counts);
-#pragma GCC unroll 4
-    for (i64 i = 0; i < n; i++) counts[digit(here[i], shift)]++;
-    i64 place = 0;
-    for (i64& count : counts) place += std::exchange(count, place);
-#pragma GCC unroll 4
-    for (i64 i = 0; i < n; i++) there[counts[digit(here[i], shift)]++] = here[i];
-    std::swap(here, there);
-  }
-  if (here != keys.data) std::memcpy(keys.data, here, n * sizeof(T));
-}
-template void radix_sort(View<u32, 1>, i64, View<u32, 1>);
-template void radix_sort(View<u64, 1>, i64, View<u64, 1>);
-
-i64 count_distinct(View<const u32, 1> keys) {
-  i64 n = std::min<i64>(keys.size(), 1);
-  for (i64 i = 1; i < keys.size(); i++) n += keys[i] != keys[i - 1];
-  return n;
-}
-
 i64 pack_equal(View<const u32, 1> keys, i64 n_symbols, const PackedEntries& out,
                IndicesOut totals) {
   const Destination to{out};
@@ -163,13 +111,15 @@ i64 pack_equal(View<const u32, 1> keys, i64 n_symbols, const PackedEntries& out,
   return n_large;
 }
 
-void count_triples(Symbols symbols, Indices offsets, Part part, i64 n_symbols, IndicesOut counts) {
-  over_triples(symbols, offsets, part, n_symbols, [&](i64 key) { counts[key]++; });
-}
-
 i64 triple_keys(Symbols symbols, Indices offsets, Part part, i64 n_symbols, IndicesOut keys) {
   i64 n = 0;
-  over_triples(symbols, offsets, part, n_symbols, [&](i64 key) { keys[n++] = key; });
+  for (i64 t = part.first, s = sequence_at(offsets, t); t < part.second; s++) {
+    for (const i64 stop = std::min(offsets[s + 1] - 2, part.second); t < stop; t++) {
+      const i64 a = symbols[t], b = symbols[t + 1], c = symbols[t + 2];
+      if (a >= 0 && b >= 0 && c >= 0) keys[n++] = (a * n_symbols + b) * n_symbols + c;
+    }
+    t = offsets[s + 1];
+  }
   return n;
 }
 

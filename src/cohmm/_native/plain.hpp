@@ -1,7 +1,6 @@
 // The kernels that are compiled once: counting, text and draws.
 #pragma once
 #include <optional>
-#include <utility>
 
 #include "arguments.hpp"
 
@@ -34,24 +33,14 @@ i64 cut_rows(Indices sizes, i64 most_pairs, i64 most_rows, SymbolsOut bucket_of)
 void fill_buckets(Symbols symbols, Indices offsets, Part part, i64 lag, Symbols bucket_of,
                   Indices first_row, i64 n_symbols, IndicesOut place, View<u32, 1> keys);
 
-// keys[:] = keys[np.argsort(keys >> lowest, kind="stable")], with space for as many.
-template <class T>
-void radix_sort(View<T, 1> keys, i64 lowest, View<T, 1> space);
-
-// len(np.unique(keys)) of sorted keys.
-i64 count_distinct(View<const u32, 1> keys);
-
-// counts[(a * N + b) * N + c] += 1 for every triple (a, b, c).
-void count_triples(Symbols symbols, Indices offsets, Part part, i64 n_symbols, IndicesOut counts);
-
-// The keys (a * N + b) * N + c of the triples, in order; returns how many there are.
+// The keys (a * N + b) * N + c of the triples (a, b, c), in order; returns how many there are.
 i64 triple_keys(Symbols symbols, Indices offsets, Part part, i64 n_symbols, IndicesOut keys);
 
 // Sums of sparse counts have five bytes per entry.  A count up to 255 is a byte; a larger one is
 // the byte 0, and stands in a list of its own, in the order of the entries.
 
 // columns, counts = np.unique(keys % N, return_counts=True) within the rows keys // N of a sorted
-// bucket, as many as count_distinct says, and how much each row adds up to.  out.large needs a
+// bucket, as many as out.columns has, and how much each row adds up to.  out.large needs a
 // place for every 256 keys; returns how many were used.
 i64 pack_equal(View<const u32, 1> keys, i64 n_symbols, const PackedEntries& out, IndicesOut totals);
 
@@ -67,17 +56,15 @@ std::pair<i64, i64> sum_keys(View<u64, 1> keys, Indices large_counts, const Pack
 
 // -- log_domain.cpp: one sequence in logarithms: slow, and right where doubles underflow.
 
-// alpha[t, k] = log P(symbols up to t, state k at t), (T, K), or the last of them alone, (1, K);
-// returns log P(symbols), and the first place that no path reaches, where it stops, or -1.
-std::pair<double, i64> log_forward(Symbols symbols, const Tables& logs, MatrixOut alpha);
-// surprise[t] = -log P(symbols[t] | symbols before), (T,): infinite where impossible, 0 where
-// missing.
-void log_surprise(Symbols symbols, const Tables& logs, RealsOut surprise);
+// alpha[t, k] = log P(state k at t | symbols up to t), (T, K), or the last of them alone, (1, K).
+// surprise[t] = -log P(symbols[t] | symbols before), (T,): 0 where missing, and infinite where
+// impossible, which is passed over.  Returns the first impossible place, or -1.
+i64 log_filter(Symbols symbols, const Tables& logs, MatrixOut alpha, RealsOut surprise);
 // beta[t, k] = log P(symbols after t | state k at t), (T, K).
 void log_backward(Symbols symbols, const Tables& logs, MatrixOut beta);
 // Add the expected counts of the sequence to starts (K,), transitions (K, K), emissions (N + 1, K).
-void add_log_counts(Symbols symbols, const Tables& logs, Matrix alpha, Matrix beta, RealsOut starts,
-                    MatrixOut transitions, MatrixOut emissions);
+void log_expected_counts(Symbols symbols, const Tables& logs, Matrix alpha, Reals surprise,
+                         Matrix beta, RealsOut starts, MatrixOut transitions, MatrixOut emissions);
 
 // -- sampling.cpp: bit for bit the same on every machine, so nothing is fused or reordered.
 
@@ -144,11 +131,5 @@ bool follow_quotes(Bytes data, i64 delimiter, IndicesOut state);
 //
 // `latest` is space for one number per word, -1 to begin with.
 void count_documents(Symbols symbols, Indices offsets, IndicesOut frequencies, IndicesOut latest);
-
-// Gives word w the code places[w], in place, and takes out those of a code below 0; offsets move
-// along.  Returns how many words are left.  For each document d:
-//
-//     codes = places[d[d >= 0]];  d = codes[codes >= 0]
-i64 recode(SymbolsOut symbols, IndicesOut offsets, Symbols places);
 
 }  // namespace cohmm

@@ -78,7 +78,7 @@ struct FullFilter {
 void predict_words(Symbols symbols, Indices offsets, Part part, const DocumentChain& chain,
                    RealsOut logs) {
   auto predict = [&](auto&& filter) {
-    for (i64 d = part.first; d < part.last; d++) {
+    for (i64 d = part.first; d < part.second; d++) {
       filter.begin();
       for (i64 t = offsets[d]; t < offsets[d + 1]; t++)
         logs[t] = std::log(filter.next(chain.emission.row(symbols[t])));

@@ -37,44 +37,32 @@ INLINE void over_columns(i64 n, F f) {
   for (; k < n; k++) f(Columns<1>{k});
 }
 
-// The sum of f(columns) over all of n, in eight parts.
+// Two sums at a time.
+template <class V>
+struct Two {
+  V a, b;
+  INLINE void operator+=(const Two& o) { a += o.a, b += o.b; }
+};
+template <class V>
+Two(V, V) -> Two<V>;
+
+template <class V>
+INLINE Two<double> over_elements(const Two<V>& v, decltype(add) f) {
+  return {over_elements(v.a, f), over_elements(v.b, f)};
+}
+
+// The sum of f(columns), a vector or Two of them, over all of n, in eight parts.
 template <class F>
-INLINE double sum_columns(i64 n, F f) {
+INLINE auto sum_columns(i64 n, F f) {
   constexpr int U = 8 / L;
-  Vec<double, L> sum[U] = {};
+  decltype(f(Columns<L>{0})) sum[U] = {};
   i64 k = 0;
   for (; k + 8 <= n; k += 8) UNROLL for (int u = 0; u < U; u++) sum[u] += f(Columns<L>{k + u * L});
   UNROLL for (int u = 0; u < U - 1; u++) if (k + L <= n) sum[u] += f(Columns<L>{k}), k += L;
   UNROLL for (int half = U / 2; half > 0; half /= 2) UNROLL for (int u = 0; u < half; u++) sum[u] +=
       sum[u + half];
-  double total = over_elements(sum[0], add);
+  auto total = over_elements(sum[0], add);
   for (; k < n; k++) total += f(Columns<1>{k});
-  return total;
-}
-
-// Two sums at a time: f gives both terms.
-template <class V>
-struct Two {
-  V a, b;
-};
-template <class V>
-Two(V, V) -> Two<V>;
-
-template <class F>
-INLINE Two<double> two_sums(i64 n, F f) {
-  Vec<double, L> a{}, b{};
-  i64 k = 0;
-  for (; k + L <= n; k += L) {
-    const auto term = f(Columns<L>{k});
-    a += term.a;
-    b += term.b;
-  }
-  Two<double> total{over_elements(a, add), over_elements(b, add)};
-  for (; k < n; k++) {
-    const auto term = f(Columns<1>{k});
-    total.a += term.a;
-    total.b += term.b;
-  }
   return total;
 }
 

@@ -73,22 +73,31 @@ INLINE V larger(V a, V b) {
 #endif
 }
 
-// The lower half of a vector; of AVX-512, the same register.
-template <class V>
-INLINE auto lower(V v) {
-  if constexpr (sizeof(V) == 64) return __builtin_shufflevector(v, v, 0, 1, 2, 3);
-  else return v;
-}
-
 // a + b.  Additions and maxima wait for the same units of some processors, multiplications do not:
 // a * one + b is exactly the sum, where the compiler cannot know that `one` is 1.
 template <class V>
 INLINE V sum(V a, [[maybe_unused]] V one, V b) {
 #if defined(__AVX512F__)
-  if constexpr (sizeof(V) == 64) return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)one, (__m512d)b);
-  if constexpr (sizeof(V) == 32) return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)one, (__m256d)b);
-#endif
+  return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)one, (__m512d)b);
+#else
   return a + b;
+#endif
+}
+
+// Natural logarithms.  The exponent is read off the bits, above so many of the mantissa, and the
+// logarithm of what remains, in [sqrt(1/2), sqrt(2)), is a series in z = (x - 1) / (x + 1), good to
+// 2e-8 with 4 terms, and to 2e-17 with 10.
+template <class Bits, int MANTISSA, int TERMS, class V>
+INLINE V logarithms(V p) {
+  using I = Vec<Bits, sizeof(V) / sizeof(Bits)>;
+  using Real = std::remove_reference_t<decltype(p[0])>;
+  constexpr Bits root_half = sizeof(Bits) == 4 ? 0x3F3504F3 : 0x3FE6A09E667F3BCD;
+  const I shifted = (I)p - root_half;
+  const V x = (V)((shifted & ((Bits(1) << MANTISSA) - 1)) + root_half);
+  const V z = (x - Real(1)) / (x + Real(1)), z2 = z * z;
+  V series{};
+  UNROLL for (int k = TERMS - 1; k >= 0; k--) series = series * z2 + Real(2.0 / (2 * k + 1));
+  return __builtin_convertvector(shifted >> MANTISSA, V) * Real(0.69314718055994531) + z * series;
 }
 
 constexpr auto add = [](auto a, auto b) INLINE_LAMBDA { return a + b; };
@@ -108,61 +117,44 @@ INLINE double over_elements(V v, F f) {
   else return f(double(v[0]), double(v[1]));
 }
 
-// W columns: whole vectors, and half a one where AVX-512 would waste it.
+// W columns, in whole vectors.
 template <int W>
 struct Row {
-  static constexpr int N = W / L, REST = W % L;
-  Vec<double, L> v[N ? N : 1];
-  Vec<double, REST ? REST : L> h;
+  static constexpr int N = W / L;
+  Vec<double, L> v[N];
 
   static INLINE Row all(double x) {
     Row r;
     UNROLL for (int i = 0; i < N; i++) r.v[i] = splat<Vec<double, L>>(x);
-    if constexpr (REST) r.h = splat<Vec<double, REST>>(x);
     return r;
   }
   static INLINE Row from(const double* p) {
     Row r;
     UNROLL for (int i = 0; i < N; i++) r.v[i] = load<L>(p + i * L);
-    if constexpr (REST) r.h = load<REST>(p + N * L);
     return r;
   }
-  INLINE void to(double* p) const {
-    UNROLL for (int i = 0; i < N; i++) store(p + i * L, v[i]);
-    if constexpr (REST) store(p + N * L, h);
-  }
-  template <class F>
-  INLINE Row with(const Row& o, F f) const {
-    Row r;
-    UNROLL for (int i = 0; i < N; i++) r.v[i] = f(v[i], o.v[i]);
-    if constexpr (REST) r.h = f(h, o.h);
-    return r;
-  }
+  INLINE void to(double* p) const { UNROLL for (int i = 0; i < N; i++) store(p + i * L, v[i]); }
   INLINE Row operator*(const Row& o) const {
-    return with(o, [](auto a, auto b) { return a * b; });
+    Row r;
+    UNROLL for (int i = 0; i < N; i++) r.v[i] = v[i] * o.v[i];
+    return r;
   }
   INLINE Row operator+(const Row& o) const {
-    return with(o, [](auto a, auto b) { return a + b; });
+    Row r;
+    UNROLL for (int i = 0; i < N; i++) r.v[i] = v[i] + o.v[i];
+    return r;
   }
   INLINE Row operator*(double x) const { return *this * all(x); }
-  INLINE void add_product(double x, const Row& o) {
-    const auto same = splat<Vec<double, L>>(x);
-    UNROLL for (int i = 0; i < N; i++) v[i] += same * o.v[i];
-    if constexpr (REST) h += lower(same) * o.h;
-  }
   INLINE void add_product(const Row& x, const Row& o) {
     UNROLL for (int i = 0; i < N; i++) v[i] += x.v[i] * o.v[i];
-    if constexpr (REST) h += x.h * o.h;
   }
+  INLINE void add_product(double x, const Row& o) { add_product(all(x), o); }
   INLINE void raise(double x, Vec<double, L> one, const Row& o) {
     const auto same = splat<Vec<double, L>>(x);
     UNROLL for (int i = 0; i < N; i++) v[i] = larger(sum(same, one, o.v[i]), v[i]);
-    if constexpr (REST) h = larger(sum(lower(same), lower(one), o.h), h);
   }
   INLINE void add_to(Vec<double, L>& total) const {
     UNROLL for (int i = 0; i < N; i++) total += v[i];
-    if constexpr (REST)  // of AVX-512 alone
-      total += __builtin_shufflevector(h, Vec<double, REST>{}, 0, 1, 2, 3, 4, 5, 6, 7);
   }
 };
 
@@ -180,17 +172,19 @@ INLINE void with_width(i64 n, F body) {
 INLINE i64 least(i64 a, i64 b) { return a < b ? a : b; }
 INLINE i64 most(i64 a, i64 b) { return a > b ? a : b; }
 
-// body(first column, Width<columns>) for tiles that cover n columns, rounded up to four.
+// body(first column, Width<columns>) for tiles of whole vectors that cover n columns.
 template <class F>
 INLINE void over_tiles(i64 n, F body) {
-  n = (n + 3) & -4;
+  constexpr int UNIT = L > 4 ? L : 4;
+  n = (n + UNIT - 1) & -UNIT;
   for (i64 c = 0, w; c < n; c += w) {
     const i64 rest = n - c;
     w = least(rest, WIDEST);
     // Two middling tiles rather than a wide and a narrow one.
-    if (L == 8 && (rest == 28 || rest == 32 || rest == 40)) w = 20;
-    with_width<4, 8, 12, 16, 20, 24>(w, [&](auto width) INLINE_LAMBDA {
-      if constexpr (decltype(width)::value <= WIDEST) body(c, width);
+    if (L == 8 && (rest == 32 || rest == 40)) w = 16;
+    with_width<4, 8, 12, 16, 24>(w, [&](auto width) INLINE_LAMBDA {
+      constexpr int W = decltype(width)::value;
+      if constexpr (W <= WIDEST && W % L == 0) body(c, width);
     });
   }
 }

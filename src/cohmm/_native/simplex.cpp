@@ -33,7 +33,7 @@ INLINE void project(double* point, i64 n) {
   double count = double(n), total = total_of(point, n), shift;
   while (true) {
     shift = (total - 1.0) / count;
-    const auto above = two_sums(n, [&](auto at) INLINE_LAMBDA {
+    const auto above = sum_columns(n, [&](auto at) INLINE_LAMBDA {
       const auto x = at(point), zero = x - x, one = zero + 1.0;
       const auto over = x > shift;
       return Two{over ? x : zero, over ? one : zero};
@@ -76,7 +76,7 @@ bool descend(const double* gram, const double* target, i64 n, double tol, i64 ma
       return x * at(gradient);
     });
     row_times(way, gram, n, n, bend);
-    const auto [half, square] = two_sums(n, [&](auto at) INLINE_LAMBDA {
+    const auto [half, square] = sum_columns(n, [&](auto at) INLINE_LAMBDA {
       const auto x = at(way);
       return Two{x * at(bend), x * x};
     });
@@ -115,7 +115,7 @@ struct Target {
 
   // Slope and curvature of -sum q log(p + share * rise) in share.
   Two<double> slope_at(const double* p, const double* rise, double share) const {
-    const auto sums = two_sums(size, [&](auto at) INLINE_LAMBDA {
+    const auto sums = sum_columns(size, [&](auto at) INLINE_LAMBDA {
       const auto r = at(rise);
       const auto ratio = r / at_least(at(p) + share * r, FLOOR), term = at(q) * ratio;
       return Two{term, term * ratio};
@@ -209,7 +209,7 @@ i64 nearest_by_squares(Matrix gram, Matrix targets, Part part, double tol, i64 m
   const i64 n = gram.size();
   Buffer<double> work(3 * n);
   i64 failed = 0;
-  for (i64 i = part.first; i < part.last; i++) {
+  for (i64 i = part.first; i < part.second; i++) {
     double* c = out.row(i);
     for (i64 k = 0; k < n; k++) c[k] = 1.0 / double(n);
     failed += !descend(gram.data, targets.row(i), n, tol, max_iter, c, work);
@@ -221,9 +221,9 @@ i64 nearest_by_squares(Matrix gram, Matrix targets, Part part, double tol, i64 m
 i64 nearest_by_divergence(Matrix table, Indices indptr, Symbols indices, Reals values, Part part,
                           double tol, i64 max_iter, MatrixOut out) {
   i64 longest = 0, failed = 0;
-  for (i64 i = part.first; i < part.last; i++) longest = most(longest, indptr[i + 1] - indptr[i]);
+  for (i64 i = part.first; i < part.second; i++) longest = most(longest, indptr[i + 1] - indptr[i]);
   Room room{table.shape[1], longest};
-  for (i64 i = part.first; i < part.last; i++) {
+  for (i64 i = part.first; i < part.second; i++) {
     const i64 first = indptr[i], size = indptr[i + 1] - first;
     const Target target{table, indices.data + first, values.data + first, size};
     failed += !least_divergence(target, tol, max_iter, out.row(i), room);

@@ -37,93 +37,70 @@ INLINE Vec<float, 4> totals_of(const Lane* v) {
   return __builtin_shufflevector(a, b, 0, 2, 4, 6) + __builtin_shufflevector(a, b, 1, 3, 5, 7);
 }
 
-// The exponent is read off the bits, and the logarithm of what remains, in [sqrt(1/2), sqrt(2)), is
-// a series in z = (x - 1) / (x + 1), good to 2e-8 there.
-template <int N>
-INLINE Vec<float, N> logarithms(Vec<float, N> p) {
-  using F = Vec<float, N>;
-  using I = Vec<i32, N>;
-  constexpr i32 root_half = 0x3F3504F3;
-  I shifted = (I)p - root_half;
-  F exponent = __builtin_convertvector(shifted >> 23, F);
-  F x = (F)((shifted & 0x007FFFFF) + root_half);
-  F z = (x - 1.0f) / (x + 1.0f), z2 = z * z;
-  F series = 2.0f + z2 * (0.6666666667f + z2 * (0.4f + z2 * 0.2857142857f));
-  return exponent * 0.6931471806f + z * series;
+constexpr int G = 4;  // non-zeros that go together
+
+// Rows i to i + G of the table, and the values there; beyond the last, it again with value 0.
+INLINE Vec<float, G> together(const Stretch& of, i64 i, const float** at) {
+  const bool whole = i + G <= of.n;
+  UNROLL for (int g = 0; g < G; g++) at[g] = of.row(whole ? i + g : least(i + g, of.n - 1));
+  if (whole) return load<G>(of.values + i);
+  Vec<float, G> values{};
+  for (int g = 0; i + g < of.n; g++) values[g] = of.values[i + g];
+  return values;
 }
 
-// p = right[columns] . row; sums += (values / p) @ right[columns]; returns values . log(p)
+// logs += values * log(expected); returns values / expected.
+INLINE Vec<float, G> divided(Vec<float, G> values, const Lane* dots, Vec<double, G>& logs) {
+  Vec<float, G> expected = totals_of(dots), small = splat<Vec<float, G>>(FAINTEST);
+  expected = expected > small ? expected : small;
+  logs += __builtin_convertvector(values * logarithms<i32, 23, 4>(expected), Vec<double, G>);
+  return values / expected;
+}
+
+// p = rows . left; out = (values / p) @ rows; returns values * log(p).
 //
-// N vectors in a row: rows are still in the nearest cache when they are needed again, and sums stay
-// in registers.  The last non-zeros are filled up to four with some of value 0.
+// Tables have N vectors in a row: rows are still in the nearest cache when they are needed again,
+// and sums stay in registers.
 template <int N>
-INLINE double dots_and_sum(const float* row, FloatMatrix right, const i32* columns,
-                           const float* values, i64 n, i64 ahead, float* out) {
-  constexpr int G = 4;
+INLINE Vec<double, G> dots_and_sum(const float* left_row, const Stretch& of, float* out) {
   Lane left[N], sum[N];
-  UNROLL for (int v = 0; v < N; v++) left[v] = load<LF>(row + v * LF), sum[v] = Lane{};
+  UNROLL for (int v = 0; v < N; v++) left[v] = load<LF>(left_row + v * LF), sum[v] = Lane{};
   Vec<double, G> logs{};
-  auto add = [&](const float* const* at, Vec<float, G> observed) INLINE_LAMBDA {
+  for (i64 i = 0; i < of.n; i += G) {
+    const float* at[G];
+    const auto values = together(of, i, at);
+    UNROLL for (int g = 0; g < G; g++) of.prefetch(i + g, 0, N * LF);
     Lane dots[G];
     UNROLL for (int g = 0; g < G; g++) dots[g] = left[0] * load<LF>(at[g]);
     UNROLL for (int v = 1; v < N; v++) UNROLL for (int g = 0; g < G; g++) dots[g] +=
         left[v] * load<LF>(at[g] + v * LF);
-    Vec<float, G> expected = totals_of(dots), small = splat<Vec<float, G>>(FAINTEST);
-    expected = expected > small ? expected : small;
-    logs += __builtin_convertvector(observed * logarithms<G>(expected), Vec<double, G>);
-    Vec<float, G> ratios = observed / expected;
+    const auto ratios = divided(values, dots, logs);
     UNROLL for (int g = 0; g < G; g++) {
-      Lane ratio = splat<Lane>(ratios[g]);
+      const Lane ratio = splat<Lane>(ratios[g]);
       UNROLL for (int v = 0; v < N; v++) sum[v] += ratio * load<LF>(at[g] + v * LF);
     }
-  };
-  const float* at[G];
-  const i64 whole = n & -G;
-  for (i64 i = 0; i < whole; i += G) {
-    UNROLL for (int g = 0; g < G; g++) {
-      at[g] = right.data + columns[i + g] * i64(N * LF);
-      const float* next = right.data + columns[least(i + g + AHEAD, ahead)] * i64(N * LF);
-      UNROLL for (int c = 0; c < N * LF; c += 16) __builtin_prefetch(next + c);
-    }
-    add(at, load<G>(values + i));
-  }
-  if (whole < n) {
-    Vec<float, G> observed{};
-    UNROLL for (int g = 0; g < G; g++) {
-      at[g] = right.data + columns[whole + g < n ? whole + g : whole] * i64(N * LF);
-      if (whole + g < n) observed[g] = values[whole + g];
-    }
-    add(at, observed);
   }
   UNROLL for (int v = 0; v < N; v++) store(out + v * LF, sum[v]);
-  return (logs[0] + logs[1]) + (logs[2] + logs[3]);
+  return logs;
 }
 
 // As `dots_and_sum`, of any width: in two passes over the rows, the second by panels.
-INLINE double dots_then_sum(const float* row, FloatMatrix right, const i32* columns,
-                            const float* values, i64 n, i64 ahead, float* out) {
-  constexpr int G = 4;
-  const i64 width = right.shape[1];
-  const float* at[STRETCH + AHEAD];
-  float ratios[STRETCH];
-  rows_at(right, columns, n, ahead, at);
-  double logs = 0.0;
-  for (i64 i = 0; i < n; i += G) {
+INLINE Vec<double, G> dots_then_sum(const float* left, const Stretch& of, float* out) {
+  const i64 width = of.table.shape[1];
+  float ratios[STRETCH + G];
+  Vec<double, G> logs{};
+  for (i64 i = 0; i < of.n; i += G) {
+    const float *at[G], *next[G];
+    const auto values = together(of, i, at);
+    UNROLL for (int g = 0; g < G; g++) next[g] = of.row(least(i + g + AHEAD, of.last));
     Lane dots[G] = {};
-    for (i64 k = 0; k < width; k += LF) {
-      if (k % 16 == 0)
-        UNROLL for (int g = 0; g < G; g++) __builtin_prefetch(at[least(i + g, n - 1) + AHEAD] + k);
-      UNROLL for (int g = 0; g < G; g++) dots[g] += load<LF>(row + k) * load<LF>(at[i + g] + k);
-    }
-    Vec<float, G> expected = totals_of(dots), small = splat<Vec<float, G>>(FAINTEST);
-    expected = expected > small ? expected : small;
-    const Vec<float, G> log_p = logarithms<G>(expected);
-    for (int g = 0; g < G && i + g < n; g++) {
-      logs += double(values[i + g] * log_p[g]);
-      ratios[i + g] = values[i + g] / expected[g];
-    }
+    for (i64 k = 0; k < width; k += LF) UNROLL for (int g = 0; g < G; g++) {
+        __builtin_prefetch(next[g] + k);
+        dots[g] += load<LF>(left + k) * load<LF>(at[g] + k);
+      }
+    store(ratios + i, divided(values, dots, logs));
   }
-  weighted_sum(ratios, at, n, width, out);
+  weighted_sum(ratios, of, out);
   return logs;
 }
 
@@ -145,17 +122,17 @@ void fill_table(Matrix values, Reals scale, FloatMatrixOut out) {
 
 void sparse_pass(Indices indptr, Symbols columns, Floats values, Part part, FloatMatrix left,
                  FloatMatrix right, MatrixOut out, RealsOut fit) {
-  const i64 width = right.shape[1], end = columns.size() - 1;
-  for (i64 r = part.first; r < part.last; r++) fit[r] = 0.0;
-  auto pass = [&](auto stretch) INLINE_LAMBDA {
-    over_stretches(indptr, part, width, out, [&](i64 r, i64 first, i64 size, float* sums) {
-      fit[r] += stretch(left.row(r), right, columns.data + first, values.data + first, size,
-                        end - first, sums);
-    });
+  for (i64 r = part.first; r < part.second; r++) fit[r] = 0.0;
+  auto pass = [&](auto sum) INLINE_LAMBDA {
+    over_stretches(indptr, columns, values, part, right, out,
+                   [&](i64 r, const Stretch& of, float* sums) {
+                     const Vec<double, G> logs = sum(left.row(r), of, sums);
+                     fit[r] += (logs[0] + logs[1]) + (logs[2] + logs[3]);
+                   });
   };
-  if (width > NARROW)
+  if (right.shape[1] > NARROW)
     return pass([](auto... arguments) INLINE_LAMBDA { return dots_then_sum(arguments...); });
-  with_width<16, 32, 48, 64, 80, 96, 112, 128>(width, [&](auto w) {
+  with_width<16, 32, 48, 64, 80, 96, 112, 128>(right.shape[1], [&](auto w) {
     constexpr int N = decltype(w)::value / LF;
     pass([](auto... arguments) INLINE_LAMBDA { return dots_and_sum<N>(arguments...); });
   });
@@ -164,12 +141,8 @@ void sparse_pass(Indices indptr, Symbols columns, Floats values, Part part, Floa
 // out[rows] = matrix[rows] @ right: rows of the matrix are read once for all columns.
 void sparse_times(Indices indptr, Symbols columns, Floats values, Part part, FloatMatrix right,
                   MatrixOut out) {
-  const i64 end = columns.size() - 1;
-  const float* at[STRETCH + AHEAD];
-  over_stretches(indptr, part, right.shape[1], out, [&](i64, i64 first, i64 n, float* sums) {
-    rows_at(right, columns.data + first, n, end - first, at);
-    weighted_sum(values.data + first, at, n, right.shape[1], sums);
-  });
+  over_stretches(indptr, columns, values, part, right, out,
+                 [&](i64, const Stretch& of, float* sums) { weighted_sum(of.values, of, sums); });
 }
 
 }  // namespace cohmm::COHMM_LEVEL

@@ -1,4 +1,4 @@
-// Bytes to words, cells of CSV, and words to codes.
+// Bytes to words, cells of CSV, and in how many documents words are.
 #include "plain.hpp"
 
 namespace cohmm {
@@ -97,18 +97,6 @@ void count_documents(Symbols symbols, Indices offsets, IndicesOut frequencies, I
       latest[w] = d;
       frequencies[w]++;
     }
-}
-
-i64 recode(SymbolsOut symbols, IndicesOut offsets, Symbols places) {
-  i64 left = 0, t = 0;
-  for (i64 d = 0; d + 1 < offsets.size(); d++) {
-    for (const i64 end = offsets[d + 1]; t < end; t++) {
-      const i32 code = symbols[t] < 0 ? symbols[t] : places[symbols[t]];
-      if (code >= 0) symbols[left++] = code;
-    }
-    offsets[d + 1] = left;
-  }
-  return left;
 }
 
 }  // namespace cohmm

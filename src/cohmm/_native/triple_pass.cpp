@@ -32,7 +32,7 @@ double triple_pass(const TripleRuns& runs, Part part, bool divided, Matrix left,
   const i64 n = left.shape[1];
   Buffer<double> both(n), sum(n);
   double log_fit = 0.0;
-  for (i64 r = part.first; r < part.last; r++) {
+  for (i64 r = part.first; r < part.second; r++) {
     const i64 a = runs.before[r], b = runs.middle[r];
     const double *first = left.row(a), *second = centre.row(b);
     over_columns(n, [&](auto at) INLINE_LAMBDA { at.set(both, at(first) * at(second)); });

@@ -113,17 +113,6 @@ inline void lower(double* rows, i64 n_states, i64 width, const double* tops) {
     }
 }
 
-// The first step up to t after which nothing is possible in a lane, as far back as rows are kept.
-inline i64 first_lost(const double* rows, i64 ring, i64 size, i64 n_states, i64 wait, i64 t) {
-  auto possible = [&](i64 step) {
-    for (i64 k = 0; k < n_states; k++)
-      if (rows[step * size + k] != -INF) return true;
-    return false;
-  };
-  while (t > wait && t < ring && !possible(t)) t--;
-  return t;
-}
-
 // Hand over the scores at the joints, less their maximum.
 INLINE void leave(const Blocks& data, const Group& group, const double* rows, i64 ring,
                   Matrix trans, const Borders& borders, double* previous, bool* agrees) {
@@ -197,9 +186,8 @@ void viterbi(const Blocks& data, Part part, const Tables& logs, const Borders& b
       bool low = false;
       for (int b = 0; b < LANES; b++) {
         low |= tops[b] < LOW_SCORE || (entering && t == group.waits[b]);
-        if (tops[b] != -INF || !out.lost || out.lost[group.block[b]] >= 0) continue;
-        const i64 step = first_lost(rows + b * width, ring, size, n_states, group.waits[b], t);
-        out.lost[group.block[b]] = group.place(b, step);
+        if (tops[b] == -INF && out.lost && out.lost[group.block[b]] < 0)
+          out.lost[group.block[b]] = group.place(b, t);
       }
       if (low) {
         lower(after, n_states, width, tops);
@@ -220,7 +208,7 @@ void path_log_probs(Symbols symbols, Indices offsets, Part part, Symbols states,
     return logs.emit.row(symbols[t] >= 0 ? symbols[t] : missing)[states[t]];
   };
   auto step = [&](i64 t) { return logs.trans.row(states[t - 1])[states[t]] + emission(t); };
-  for (i64 s = part.first; s < part.last; s++) {
+  for (i64 s = part.first; s < part.second; s++) {
     const i64 first = offsets[s], last = offsets[s + 1];
     if (first == last) continue;
     double total = logs.start[states[first]] + emission(first);

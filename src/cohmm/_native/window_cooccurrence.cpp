@@ -36,7 +36,7 @@ i64 window_cooccurrence(Symbols symbols, Indices offsets, Part part, i64 window,
   std::vector<std::vector<Present>> of_topic(joint.size());
   std::vector<i64> present, touched;  // relevant words and topics of a document
   i64 total = 0;
-  for (i64 d = part.first; d < part.last; d++) {
+  for (i64 d = part.first; d < part.second; d++) {
     const i64 length = offsets[d + 1] - offsets[d];
     const i64 n_windows = std::max<i64>(1, length - window + 1);
     total += n_windows;

@@ -21,6 +21,7 @@ from cohmm.cli.report import report
 from cohmm.cli.reproduce import reproduce
 from cohmm.cli.sample import sample
 from cohmm.cli.score import score
+from cohmm.cli.search import search
 from cohmm.cli.select import select
 from cohmm.cli.topics import topics
 
@@ -32,7 +33,7 @@ app = typer.Typer(
 PANELS = {
     "Start here": (demo,),
     "Hidden Markov models": (count, merge, fit, score, decode, sample),
-    "Topics": (topics, compare),
+    "Topics": (topics, search, compare),
     "Any model": (diagnose, select, report, reproduce),
 }
 for panel, commands in PANELS.items():

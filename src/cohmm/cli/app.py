@@ -45,7 +45,7 @@ RENAMED = {
 
 OPTIONS = (  # of readers, which their messages recommend
     *("encoding", "column", "stop_words", "min_df", "max_df", "max_features", "token_pattern"),
-    "period",
+    *("period", "unseen"),
 )
 
 

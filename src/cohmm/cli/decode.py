@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import options
 from cohmm.cli.app import json_line
-from cohmm.cli.files import batches_for, check_output, files_of
-from cohmm.cli.output import Rows, format_of, in_pieces, keys_of, writing, writing_tables
+from cohmm.cli.files import answers_of, batches_for, check_output, files_of
+from cohmm.cli.output import Rows, format_of, in_pieces, writing, writing_tables
 from cohmm.cli.progress import reading, working
 
 if TYPE_CHECKING:
@@ -27,14 +27,15 @@ def decode(
     json: bool = False,
     *,
     layout: Any,
-    unseen: Literal["error", "missing"] = "error",
+    unseen: Literal["error", "missing", "rare"] | None = None,
     threads: int | None = None,
 ) -> None:
     """Print the hidden states of every sequence, one line each; of a group, its key comes first.
 
     With --json a line is an object: log_prob, of the states and the symbols together, and
     states.  An output whose name ends in .csv, .jsonl or .parquet is a table: with --group it has
-    a row per symbol (key, position, symbol, state), otherwise one per sequence (log_prob, states).
+    a row per symbol (key, row, position, symbol, state), otherwise one per sequence (log_prob,
+    states).
 
     **Examples**
 
@@ -52,25 +53,25 @@ def decode(
         import pyarrow as pa
 
         from cohmm.model.answers import PATHS, list_array
-        from cohmm.model.hmm import HMM
 
-        hmm = HMM.load(model)
+        answers = answers_of(model, unseen)
         decoded = (
-            (batch, *hmm.decode_each(batch, algorithm=algorithm))
-            for batch in batches_for(hmm, inputs, layout, unseen, watch)
+            (batch, *answers.paths_of(answers.encoded(batch), algorithm))
+            for batch in batches_for(answers, inputs, layout, watch)
         )
         if each_symbol:
-            rows = Rows(hmm, group, {"state": pa.int32()}, each_symbol)
+            rows = Rows(answers.symbols, layout, {"state": pa.int32()}, each_symbol)
             with writing_tables(output, rows.schema, kind) as write:
                 for batch, _, states in decoded:
                     write(rows.table(batch, states))
         elif kind in ("csv", "parquet"):
-            rows = Rows(hmm, group, dict(zip(PATHS.names, PATHS.types, strict=True)), each_symbol)
+            columns = dict(zip(PATHS.names, PATHS.types, strict=True))
+            rows = Rows(answers.symbols, layout, columns, each_symbol)
             with writing_tables(output, rows.schema) as write:
                 for batch, log_probs, states in decoded:
                     write(rows.table(batch, log_probs, list_array(states, batch.lengths)))
         else:
-            names = [str(k) for k in range(hmm.n_components)]
+            names = [str(k) for k in range(answers.model.n_components)]
             with writing(output) as write:
                 for batch, log_probs, states in decoded:
                     for text in _lines(batch, log_probs, states, names, group, kind == "jsonl"):
@@ -86,8 +87,7 @@ def _lines(
     json: bool,
 ) -> Iterator[str]:
     """Of a long sequence a piece at a time."""
-    known = keys_of(batch)
-    keys = [None] * len(batch) if known is None else known.to_pylist()
+    keys = [None] * len(batch) if batch.keys is None else batch.keys.tolist()
     for s, (key, log_prob) in enumerate(zip(keys, log_probs.tolist(), strict=True)):
         path = states[batch.offsets[s] : batch.offsets[s + 1]]
         if json:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Literal
 
 from cohmm.cli import options
 from cohmm.cli.app import print_result
-from cohmm.cli.files import is_ours, load_counts, sequences_of
+from cohmm.cli.files import answers_of, is_ours, load_counts, sequences_of
 from cohmm.cli.progress import learning, working
 
 
@@ -64,7 +65,6 @@ def _of_file(path: str, paths: list[str], layout: dict[str, Any], unseen: str, s
     """Of a model, or of counts."""
     from cohmm import storage
     from cohmm.diagnose.diagnosis import diagnose
-    from cohmm.model.hmm import HMM
 
     kind = storage.kind(path)
     if kind == "cooccurrence":
@@ -77,12 +77,15 @@ def _of_file(path: str, paths: list[str], layout: dict[str, Any], unseen: str, s
         if paths:
             raise ValueError("topics are diagnosed from the counts in their file: give no data")
         return HTMM.load(path).diagnose(random_state=seed)
-    model = HMM.load(path)
+    answers = answers_of(Path(path))
+    model = answers.model
     if not paths:
         return diagnose(model, random_state=seed)
     if all(map(is_ours, paths)):
         return diagnose(model, counts=load_counts(paths), random_state=seed)
-    known: dict[str, Any] = {"vocabulary": model.vocabulary, "unseen": unseen}
-    if model.vocabulary is None:
-        known["n_symbols"] = model.n_symbols
-    return diagnose(model, sequences_of(paths, **layout | known), random_state=seed)
+    labels, n = answers.symbols
+    known: dict[str, Any] = {"vocabulary": labels, "unseen": unseen}
+    if labels is None:
+        known["n_symbols"] = n
+    data = answers.encoded(sequences_of(paths, **layout | known)).data
+    return diagnose(model, data, random_state=seed)

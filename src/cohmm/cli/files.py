@@ -18,10 +18,11 @@ from cohmm.cli.progress import Watch, progress_bar, reading
 if TYPE_CHECKING:
     from cohmm.data.documents import Documents
     from cohmm.data.read_documents import Trace
+    from cohmm.data.read_sequences import FileSequences
     from cohmm.data.sequences import Sequences
     from cohmm.distributed import Partitions
     from cohmm.evidence.cooccurrence import Cooccurrence
-    from cohmm.model.hmm import HMM
+    from cohmm.model.answers import Answers
 
 MANY_STOP_WORDS = 0.15  # of all words: so many cover the topics
 TEXT_BLOCK = 2**20  # characters between two updates of the progress bar
@@ -101,18 +102,32 @@ def sequences_of(inputs: list[str], **options: Any) -> Sequences:
         return read_sequences(inputs, **options, **watch._asdict())
 
 
+def answers_of(path: Path, unseen: Any = None) -> Answers:
+    """A model from its file, with the treatment of unseen symbols that it has or is given."""
+    from cohmm.model.answers import load_fitted
+
+    answers = load_fitted(path)[0]
+    if unseen == "rare" and answers.symbol_counts is None:
+        raise ValueError(
+            f"--unseen rare needs counts of symbols, which {path} does not have: fit it again, or "
+            "say --unseen missing"
+        )
+    return answers if unseen is None else replace(answers, unseen=unseen)
+
+
 def batches_for(
-    model: HMM, inputs: list[str], layout: dict[str, Any], unseen: Any, watch: Watch
-) -> Iterator[Sequences]:
-    """The sequences of the input as they stream by, in the symbols of a model."""
+    answers: Answers, inputs: list[str], layout: dict[str, Any], watch: Watch
+) -> Iterator[FileSequences]:
+    """The sequences of the input as they stream by, in the symbols that ``answers`` encodes."""
     from cohmm.data.read_sequences import Layout, read_files
 
+    labels, n = answers.symbols
     return read_files(
         inputs,
         Layout(**layout),
-        vocabulary=model.vocabulary,
-        n_symbols=model.n_symbols if model.vocabulary is None else None,
-        unseen=unseen,
+        vocabulary=labels,
+        n_symbols=n if labels is None else None,
+        unseen=answers.unseen_as,
         **watch._asdict(),
     )
 

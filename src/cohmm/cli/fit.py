@@ -29,6 +29,8 @@ def fit(
     *,
     layout: Any,
     integers: bool = False,
+    end: bool = False,
+    unseen: Literal["rare", "missing", "error"] = "rare",
     refine_by: Literal["sequences", "triples"] | None = None,
     sparsity: str = "auto",
     penalty: str | None = None,
@@ -74,6 +76,8 @@ def fit(
     with working(threads), files.cluster(workers, scheduler) as client:
         from cohmm.data.partitioned import as_data
         from cohmm.learn import pairwise  # what PairwiseHMM.fit calls, without scikit-learn
+        from cohmm.learn.pairwise import check_ends
+        from cohmm.model.answers import Answers, save_fitted
 
         began = time.perf_counter()
         if from_counts:
@@ -83,15 +87,24 @@ def fit(
         else:
             parts = files.partitions(inputs, layout, integers, client)
             data = as_data(parts, characters=layout["characters"])
+        if end:
+            data = data if from_counts else data.with_end()
+            check_ends(data)
         with learning() as callback:
             learned = pairwise(data, **learner, callback=callback)
-        learned.model.save(output)
+        counts, characters = learned.counts.symbol_counts, layout["characters"]
+        parameters = {**learner, "lags": learned.counts.lags, "end": end, "unseen": unseen}
+        save_fitted(
+            output,
+            Answers(learned.model, unseen, counts, characters, end),
+            parameters | {"characters": characters},
+        )
         seconds = time.perf_counter() - began
     print_result(
         json,
         _summary(learned, seconds),
         _lines(learned, output, seconds),
-        *_tables(learned.model),
+        *_tables(learned.model, learned.shares),
     )
 
 
@@ -118,7 +131,8 @@ def _summary(learned: PairwiseFit, seconds: float) -> dict[str, Any]:
         "pairs": learned.counts.n_pairs(min(learned.counts.lags)),
         "began": learned.began,
         "refined": None,
-        "prevalence": model.stationary(),
+        "prevalence": learned.shares,
+        "stationary": model.stationary(),
         "persistence": model.transmat.diagonal(),
         "seconds": seconds,
     }
@@ -185,7 +199,7 @@ def _ended(converged: bool) -> str:
     return "converged" if converged else "not converged: the passes ran out"
 
 
-def _tables(model: HMM) -> list[Any]:
+def _tables(model: HMM, shares: Any) -> list[Any]:
     """One row per state, and how many more there are."""
     from cohmm._html import more_than
     from cohmm.model.state_table import state_rows
@@ -193,7 +207,7 @@ def _tables(model: HMM) -> list[Any]:
     width = screen().width - OTHER_COLUMNS
     rows = [
         [str(k), row.share, row.mean_run, line_of(row.symbols, width)]
-        for k, row in enumerate(state_rows(model))
+        for k, row in enumerate(state_rows(model, shares))
     ]
     table = table_of(["state", "share", "mean run", "most probable symbols"], rows, left=[3])
     more = more_than(len(rows), model.n_components, "states")

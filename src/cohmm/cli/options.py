@@ -56,6 +56,10 @@ OPTIONS = {
     "inputs": argument("INPUT", SEQUENCES),
     "topics inputs": argument("INPUT", DOCUMENTS),
     "compare inputs": argument("INPUT", DOCUMENTS),
+    "search inputs": argument("INPUT", DOCUMENTS),
+    "search model": argument("MODEL", "A topic model, as cohmm topics writes it."),
+    "query": argument("QUERY", "What to look for, in quotation marks."),
+    "results": option("How many documents to show.", None, "--results", "-n", min=1),
     "merge inputs": argument("INPUT", "Files that cohmm count wrote."),
     "diagnose inputs": argument(
         "[INPUT]...", "The data of a model, for what needs it; counts of it serve for most."
@@ -99,7 +103,13 @@ OPTIONS = {
         "--each-symbol/--each-sequence",
     ),
     "algorithm": option("The most probable path, or the most probable state at each place."),
-    "length": option("Symbols of a sequence.", None, "--length", "-n", min=1),
+    "length": option(
+        "Symbols of a sequence. Default: 1000, or as many as there are before it ends.",
+        None,
+        "--length",
+        "-n",
+        min=1,
+    ),
     "sequences": option("How many sequences to draw.", min=1),
     "states": option("Add the states, after a tab.", None, "--states"),
     # what is learned, and how
@@ -166,6 +176,18 @@ OPTIONS = {
     "characters": option("Every character is a symbol.", INPUT, "--characters"),
     "integers": option("Symbols are whole numbers from 0, not labels.", INPUT, "--integers"),
     "unseen": option("What a symbol is that the model does not know.", INPUT),
+    "fit unseen": option(
+        "What a symbol is, for score and decode, that is not in this data: as improbable as those "
+        "seen once suggest, a missing observation, or an error.",
+        INPUT,
+    ),
+    "decode unseen": option(
+        "What a symbol is that the model does not know. Default: as the model was fitted.", INPUT
+    ),
+    "score unseen": option(
+        "What a symbol is that the model does not know. Default: as the model was fitted.", INPUT
+    ),
+    "end": option("Sequences end by themselves: that one ends is an event.", None, "--end"),
     "encoding": option("Of text files.", INPUT, callback=known_encoding),
     "by": option("A column of dates or classes: the share of every topic in each.", INPUT),
     "period": option(
@@ -211,6 +233,9 @@ GROUPS: dict[str, dict[str, tuple[Any, Any]]] = {
         "token_pattern": (str, TOKEN_PATTERN),
     },
 }
+
+# Where the layout has the column already.
+GROUPS["texts"] = {name: kind for name, kind in GROUPS["words"].items() if name != "column"}
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:

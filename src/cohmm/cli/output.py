@@ -14,9 +14,9 @@ from cohmm.atomic_write import replacing
 from cohmm.cli.app import json_line
 
 if TYPE_CHECKING:
-    from cohmm.data.sequences import Sequences
+    from cohmm.data.read_sequences import FileSequences
+    from cohmm.data.vocabulary import Vocabulary
     from cohmm.kernels.types import Ints
-    from cohmm.model.hmm import HMM
 
 SYMBOLS_AT_A_TIME = 2**14  # that are made text
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
@@ -104,47 +104,50 @@ class Rows:
     """Tables of answers about sequences that come in batches, with a row per sequence or symbol.
 
     A row per sequence begins with the key of its group, where there are groups.  A row per symbol
-    begins with the key, or the number of the sequence; with the position in it, from 0; and with
-    the symbol, which is null where it is missing or unknown.
+    begins with the key, or the number of the sequence; where rows were grouped or put in order,
+    the row of the file; then the position in the sequence, from 0; and the symbol, which is null
+    where it is missing or unknown.
     """
 
     def __init__(
-        self, model: HMM, group: str | None, answers: dict[str, Any], each_symbol: bool
+        self,
+        symbols: tuple[Vocabulary | None, int],
+        layout: dict[str, Any],
+        answers: dict[str, Any],
+        each_symbol: bool,
     ) -> None:
         import pyarrow as pa
 
         self._n_sequences, self._each_symbol = 0, each_symbol
-        labels = range(model.n_symbols) if model.vocabulary is None else model.vocabulary
+        vocabulary, n_symbols = symbols
+        labels = range(n_symbols) if vocabulary is None else vocabulary
         are_numbers = all(isinstance(label, int) for label in labels)
         self._labels = pa.array(labels if are_numbers else map(str, labels))
+        group: str | None = layout["group"]
         names: dict[str, Any] = {} if group is None else {group: pa.string()}
         if each_symbol:
             names = names or {"sequence": pa.int64()}
+            if group or layout["order"]:
+                names["row"] = pa.int64()
             names |= {"position": pa.int64(), "symbol": self._labels.type}
         if clash := names.keys() & answers.keys():
             raise ValueError(f"the column {clash.pop()!r} has the name of an answer: rename it")
         self.schema = pa.schema([*names.items(), *answers.items()])
 
-    def table(self, batch: Sequences, *answers: Any) -> Any:
+    def table(self, batch: FileSequences, *answers: Any) -> Any:
         """The rows of a batch, with a column of each answer."""
         import numpy as np
         import pyarrow as pa
 
-        keys, columns = keys_of(batch), []
+        columns = [] if batch.keys is None else [batch.keys]
         if self._each_symbol:
             numbers = np.repeat(np.arange(len(batch)), batch.lengths)
             unknown = (batch.symbols < 0) | (batch.symbols >= len(self._labels))
             columns = [
-                self._n_sequences + numbers if keys is None else keys.take(pa.array(numbers)),
+                self._n_sequences + numbers if batch.keys is None else batch.keys[numbers],
+                *([] if batch.groups is None else [batch.groups.rows]),
                 np.arange(len(numbers)) - batch.offsets[numbers],
                 self._labels.take(pa.array(batch.symbols, mask=unknown)),
             ]
             self._n_sequences += len(batch)
-        elif keys is not None:
-            columns = [keys]
         return pa.table([*columns, *answers], schema=self.schema)
-
-
-def keys_of(batch: Sequences) -> Any:
-    """The keys of the groups that sequences were made from, or None."""
-    return getattr(batch, "keys", None)

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cohmm.cli import files, options
 from cohmm.cli.app import say
-from cohmm.cli.progress import reading, working
+from cohmm.cli.progress import Watch, reading, working
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cohmm.data.documents import Documents
+    from cohmm.data.sequences import Sequences
     from cohmm.estimators.htmm import HTMM
     from cohmm.model.hmm import HMM
 
@@ -69,7 +72,7 @@ def report(
             if by is not None or period is not None:
                 raise ValueError(f"--by and --period are for topics, and {model} is an HMM")
             with reading(paths, "reading") if paths else nullcontext() as watch:
-                data = files.batches_for(loaded, paths, layout, unseen, watch) if watch else None
+                data = _sequences(model, paths, layout, unseen, watch) if watch else None
                 report_hmm(loaded, data, output, n_sequences=documents, **shown)
         else:
             column = layout["column"]
@@ -145,6 +148,15 @@ def _load(path: Path) -> HMM | HTMM:
     if held == "HMM":
         return HMM.load(path)
     raise StorageError(f"{path} holds a {held}: a report is about a {KIND} or an HMM")
+
+
+def _sequences(
+    model: Path, inputs: list[str], layout: dict[str, Any], unseen: str, watch: Watch
+) -> Iterator[Sequences]:
+    """The sequences of all inputs in the symbols of the model, as they stream by."""
+    answers = files.answers_of(model, unseen)
+    for batch in files.batches_for(answers, inputs, layout, watch):
+        yield answers.encoded(batch).data
 
 
 def _documents(model: HTMM, inputs: list[str], column: str | None, encoding: str) -> Documents:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from cohmm.cli import options
 from cohmm.cli.app import print_result, say
-from cohmm.cli.files import batches_for, check_output, files_of
+from cohmm.cli.files import answers_of, batches_for, check_output, files_of
 from cohmm.cli.output import Rows, format_of, writing_tables
 from cohmm.cli.progress import reading, working
 
@@ -23,7 +23,7 @@ def score(
     json: bool = False,
     *,
     layout: Any,
-    unseen: Literal["error", "missing"] = "error",
+    unseen: Literal["error", "missing", "rare"] | None = None,
     threads: int | None = None,
 ) -> None:
     """Print the log-likelihood and the perplexity of data under a model.
@@ -32,8 +32,9 @@ def score(
     have produced has a log-likelihood of -inf (in JSON: null).
 
     With --each there is a line per sequence instead, and with --each-symbol one per symbol: its
-    sequence, or the key of its group, its position, itself, and its surprise, -log P(symbol | those
-    before it). An output whose name ends in .csv, .jsonl or .parquet is a table of these.
+    sequence, or the key of its group and the row of the file; its position; itself; and its
+    surprise, -log P(symbol | those before it). An output whose name ends in .csv, .jsonl or
+    .parquet is a table of these.
 
     **Examples**
 
@@ -56,15 +57,14 @@ def score(
     with working(threads), reading(inputs, "scoring") as watch:
         import pyarrow as pa
 
-        from cohmm.model.hmm import HMM
-
-        hmm = HMM.load(model)
+        answers = answers_of(model, unseen)
         answer = {"surprise" if each_symbol else "log_likelihood": pa.float64()}
-        rows = Rows(hmm, layout["group"], answer, each_symbol)
+        rows = Rows(answers.symbols, layout, answer, each_symbol)
         kind = "jsonl" if json and output is None else format_of(output)
         with writing_tables(output, rows.schema, kind) as write:
-            for batch in batches_for(hmm, inputs, layout, unseen, watch):
-                log_likelihoods = hmm.log_likelihoods(batch)
+            for batch in batches_for(answers, inputs, layout, watch):
+                encoded = answers.encoded(batch)
+                log_likelihoods = answers.scores_of(encoded)
                 sequences += len(batch)
                 observed += int((batch.symbols >= 0).sum())
                 total += float(log_likelihoods.sum())
@@ -77,7 +77,7 @@ def score(
                 elif each:
                     write(rows.table(batch, log_likelihoods))
                 elif each_symbol:
-                    write(rows.table(batch, hmm.surprise(batch)))
+                    write(rows.table(batch, answers.surprise_of(encoded)))
     if impossible:
         say(
             f"{impossible:,} of {sequences:,} sequences have probability zero, the first begins at "

@@ -23,8 +23,7 @@ def select(
     *,
     layout: Any,
     integers: bool = False,
-    stop_words: str = "none",
-    min_df: str = "1",
+    texts: Any,
     threads: int | None = None,
 ) -> None:
     """Compare numbers of states on held-out data, and recommend one.
@@ -42,15 +41,7 @@ def select(
         cohmm select news.txt --topics -k 10,20,40 --stop-words english --min-df 5 --plot k.png
     """
     check_output(plot, inputs=files_of(inputs, texts=topics))
-    others = (
-        {"--lags": lags != "1", "--integers": integers}
-        if topics
-        else {"--stop-words": stop_words != "none", "--min-df": min_df != "1"}
-    )
-    for name, is_set in others.items():
-        if is_set:
-            remedy = "leave it out" if topics else "add --topics, or leave it out"
-            raise ValueError(f"{name} is not for {'topics' if topics else 'states'}: {remedy}")
+    _check_kind(topics, lags, integers, texts)
     candidates = None
     if n_components is not None:
         candidates = options.whole_numbers("--n-components", n_components, "2,4,8 or 2-8")
@@ -65,11 +56,7 @@ def select(
         if topics:
             from cohmm.diagnose.selection import select_topics
 
-            words = {
-                "stop_words": options.stop_words_of(stop_words),
-                "min_df": options.frequency("--min-df", min_df),
-            }
-            documents = documents_of(inputs, layout["column"], **words)
+            documents = documents_of(inputs, layout["column"], **options.read_options(texts))
             selection = select_topics(documents, **shared)
         else:
             from cohmm.diagnose.selection import select as select_states
@@ -82,3 +69,18 @@ def select(
 
             plot_selection(selection).figure.savefig(plot)  # type: ignore[union-attr]
     print_result(json, selection.to_dict(), [str(selection)])
+
+
+def _check_kind(topics: bool, lags: str, integers: bool, texts: dict[str, Any]) -> None:
+    """An error where an option of topics is given for states, or one of states for topics."""
+    if topics:
+        others = {"--lags": lags != "1", "--integers": integers}
+    else:
+        defaults = {name: default for name, (_, default) in options.GROUPS["texts"].items()}
+        others = {
+            f"--{name.replace('_', '-')}": value != defaults[name] for name, value in texts.items()
+        }
+    for name, is_set in others.items():
+        if is_set:
+            remedy = "leave it out" if topics else "add --topics, or leave it out"
+            raise ValueError(f"{name} is not for {'topics' if topics else 'states'}: {remedy}")

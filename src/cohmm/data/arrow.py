@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -121,10 +121,24 @@ def ranks(column: pa.Array, name: str) -> pa.Array:
     return plain
 
 
+def chosen_column(names: Iterable[str], column: str | None, *others: str | None) -> str:
+    """The column to read, if it is there: by default the only one beside ``others``."""
+    names = list(names)
+    left = [name for name in names if name not in others]
+    if column is None and len(left) == 1:
+        column = left[0]
+    if column is None:
+        raise ValueError(f"say which column to read (column): there are {listed(names)}")
+    for name in (column, *others):
+        if name is not None and name not in names:
+            raise ValueError(f"there is no column {shown(name)}; there are {listed(names)}")
+    return column
+
+
 def group_rows(
-    table: pa.Table, column: str, group: str | None, order: str | None
-) -> tuple[pa.Array, pa.Array | None, Ints | None]:
-    """The cells of a column, group by group and in order; the keys of groups, and their lengths.
+    table: pa.Table, group: str | None, order: str | None
+) -> tuple[Ints, pa.Array | None, Ints | None]:
+    """The rows of a table, group by group and in order; the keys of groups, and their lengths.
 
     Groups come in the order in which they first appear.
     """
@@ -136,13 +150,18 @@ def group_rows(
             )
     rows, keys, lengths = np.arange(len(table)), None, None
     if order is not None:
-        rows = pc.sort_indices(ranks(combined(table[order]), order)).to_numpy()
+        rows = pc.sort_indices(ranks(combined(table[order]), order)).to_numpy().astype(np.int64)
     if group is not None:
         coded = key_codes(combined(table[group]), group)
         codes = coded.indices.to_numpy()
         rows = rows[np.argsort(codes[rows], kind="stable")]
         keys, lengths = coded.dictionary, np.bincount(codes)
-    return common(combined(table[column])).take(pa.array(rows)), keys, lengths
+    return rows, keys, lengths
+
+
+def take_cells(table: pa.Table, column: str, rows: Ints) -> pa.Array:
+    """Some cells of a column, of a type that all of Arrow's functions know."""
+    return common(combined(table[column])).take(pa.array(rows))
 
 
 def list_column(values: Any, lengths: Ints) -> pa.Array:
@@ -155,7 +174,7 @@ def arrow_array(column: Any) -> Any:
     """A pandas, polars or pyarrow column as a pyarrow one."""
     if isinstance(column, (pa.Array, pa.ChunkedArray)):
         return column
-    if _is_lazy(column):
+    if is_lazy(column):
         column = column.collect()
     if isinstance(column, pa.Table) or hasattr(column, "columns"):
         names = list(getattr(column, "column_names", None) or column.columns)
@@ -172,22 +191,20 @@ def arrow_array(column: Any) -> Any:
         raise ValueError(f"a column holds values of one type: {error}") from None
 
 
-def _is_lazy(frame: Any) -> bool:
+def is_lazy(frame: Any) -> bool:
     """Whether it is a LazyFrame of polars, whose columns have no values yet."""
     return hasattr(type(frame), "collect_schema") and hasattr(type(frame), "collect")
 
 
-def arrow_table(frame: Any, names: Sequence[str]) -> pa.Table:
-    """Some columns of a pandas or polars frame, or of a pyarrow table."""
-    if lazy := _is_lazy(frame):
-        columns = frame.collect_schema().names()
-    else:
-        columns = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
-    for name in names:
-        if name not in columns:
-            raise ValueError(f"there is no column {shown(name)}; there are {listed(columns)}")
-    if lazy:
-        frame = frame.select(list(dict.fromkeys(names))).collect()
+def column_names(frame: Any) -> list[str] | None:
+    """The names of the columns of a frame; None where it is none."""
+    names = getattr(frame, "column_names", getattr(frame, "columns", None))
+    return None if names is None or callable(names) else list(names)
+
+
+def arrow_table(frame: Any, names: Iterable[str]) -> pa.Table:
+    """Some columns, which are there, of a pandas or polars frame, or of a pyarrow table."""
+    names = list(dict.fromkeys(names))
     if isinstance(frame, pa.Table):
-        return frame.select(list(dict.fromkeys(names)))
+        return frame.select(names)
     return pa.table({name: arrow_array(frame[name]) for name in names})

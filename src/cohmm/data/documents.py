@@ -22,8 +22,7 @@ from cohmm._validation import (
     shown,
 )
 from cohmm.data.sequences import Sequences
-from cohmm.data.vocabulary import codes_in, is_unicode, unite
-from cohmm.kernels.documents import recode
+from cohmm.data.vocabulary import codes_in, is_unicode, recode, unite
 from cohmm.kernels.types import Ints
 
 
@@ -204,15 +203,17 @@ class Documents(Sequences):
         """
         if vocabulary == self.vocabulary:
             return self
-        symbols, offsets = self.symbols.copy(), self.offsets.copy()
-        n = recode(symbols, offsets, codes_in(self.vocabulary, vocabulary))
+        codes = codes_in(self.vocabulary, vocabulary)
+        symbols, offsets = recode(self.symbols, self.offsets, codes)
         if n_unknown is None:
-            n_unknown = self.n_unknown + len(symbols) - n
+            n_unknown = self.n_unknown + len(self.symbols) - len(symbols)
         return Documents._trusted(
-            symbols[:n].copy(), offsets, len(vocabulary), vocabulary, self.names, n_unknown
+            symbols, offsets, len(vocabulary), vocabulary, self.names, n_unknown
         )
 
-    def split(self, share: float, random_state: Any = None) -> tuple[Documents, Documents]:
+    def split(  # type: ignore[override]  # documents are divided, answers about them are not
+        self, share: float, random_state: Any = None
+    ) -> tuple[Documents, Documents]:
         """Two parts drawn at random, of which the first has ``share`` of the documents.
 
         Both keep the vocabulary, and the order of the documents.

@@ -21,7 +21,7 @@ from cohmm.data.encoding import check_many
 from cohmm.data.parts import Parts, add_all
 from cohmm.data.read_sequences import read_sequences
 from cohmm.data.readers.source import STANDARD_INPUT
-from cohmm.data.sequences import LABELS, Sequences, Unseen, check_unseen, row_sequences
+from cohmm.data.sequences import END, LABELS, Sequences, Unseen, check_unseen, row_sequences
 from cohmm.data.vocabulary import (
     Pruning,
     Vocabulary,
@@ -29,7 +29,7 @@ from cohmm.data.vocabulary import (
     as_vocabulary,
     in_order,
 )
-from cohmm.kernels.documents import count_documents
+from cohmm.kernels import native
 from cohmm.kernels.types import Ints
 
 NO_DATA = "there is no data: no part has a symbol"
@@ -170,6 +170,11 @@ class Partitioned:
         if (vocabulary, n_symbols) != (self.vocabulary, self.n_symbols):
             raise ValueError(f"{self} are not of the {n_symbols:,} symbols of the model")
         return self
+
+    def with_end(self) -> Partitioned:
+        """As `Sequences.with_end`, of every part."""
+        labels = tuple(range(self.n_symbols)) if self.vocabulary is None else self.vocabulary
+        return _partitioned(self.parts.keep(_with_end), Sequences, (*labels, END), None)
 
     def __repr__(self) -> str:
         sequences, observations, symbols = self.kind.UNITS
@@ -383,7 +388,9 @@ def _symbol_table(data: Sequences) -> SymbolTable:
     labels = data.vocabulary or ()
     counts = np.zeros((2 if isinstance(data, Documents) else 0, len(labels)), np.int64)
     if counts.size:
-        count_documents(data.symbols, data.offsets, counts[0], np.full(len(labels), -1, np.int64))
+        native.count_documents(
+            data.symbols, data.offsets, counts[0], np.full(len(labels), -1, np.int64)
+        )
         counts[1] = data.symbol_counts
     return SymbolTable(len(data), data.n_observations, n_numbers, labels, counts)
 
@@ -392,6 +399,10 @@ def _recoded(_: int, data: Sequences, vocabulary: Any, n_symbols: int | None) ->
     if isinstance(data, Documents):
         return data.in_words(vocabulary, n_unknown=0)
     return data._in_terms_of(vocabulary, n_symbols, "error")
+
+
+def _with_end(_: int, data: Sequences) -> Sequences:
+    return data.with_end()
 
 
 def _size(number: int, data: Sequences) -> dict[int, Size]:

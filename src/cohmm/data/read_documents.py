@@ -32,9 +32,8 @@ from cohmm.data.readers.source import (
     is_utf_8,
 )
 from cohmm.data.tokens import TOKEN_PATTERN, UNKNOWN, Analyzer, WordCodes, as_analyzer
-from cohmm.data.vocabulary import Pruning, as_stop_words, as_vocabulary
+from cohmm.data.vocabulary import Pruning, as_stop_words, as_vocabulary, recode
 from cohmm.data.vocabulary import TextWarning as TextWarning
-from cohmm.kernels.documents import recode
 from cohmm.kernels.types import Ints
 
 BATCH = 2**22  # characters at a time
@@ -132,10 +131,47 @@ def read_documents(
         if not len(codes):
             raise ValueError("there is no document: X is empty")
         documents = _result(codes, known, pruning, trace.names())
+    return _with_empty_named(documents)
+
+
+def pruned(documents: Documents, pruning: Pruning, known: Iterable[str] = ()) -> Documents:
+    """Documents in the words that ``pruning`` keeps of theirs, and in ``known`` ones.
+
+    >>> documents = read_documents(["sun rain", "sun wind", "sun rain"])
+    >>> list(pruned(documents, Pruning(min_df=2, max_df=2), ["wind"]))
+    [['rain'], ['wind'], ['rain']]
+    """
+    words, known = list(documents.vocabulary), set(known)
+    try:
+        _, kept = pruning.places(words, documents.symbols, documents.offsets)
+    except ValueError:
+        if not known:
+            raise
+        kept = ()
+    stay = known.union(kept)
+    if stay != set(words):
+        documents = documents.in_words(tuple(sorted(stay)), n_unknown=documents.n_unknown)
+    return _with_empty_named(documents)
+
+
+def _with_empty_named(documents: Documents) -> Documents:
     if documents.n_empty:
         first = documents.name_of(int(np.argmin(documents.lengths)))
         _warn_of_empty(documents.n_empty, len(documents), f", the first of them {first}")
     return documents
+
+
+def raw_documents(
+    X: Any, *, encoding: str = "utf-8", column: str | None = None
+) -> list[str | list[Any]]:
+    """Documents as they are, strings or lists of words, from all that `read_documents` takes.
+
+    >>> raw_documents(["The sun.", ["rain"]])
+    ['The sun.', ['rain']]
+    """
+    if isinstance(X, (Documents, Partitioned, Parts)):
+        raise ValueError(f"the raw text is needed, and a {type(X).__name__} has its words alone")
+    return list(_documents(X, encoding, column, Trace()))
 
 
 def _warn_of_empty(n_empty: int, n: int, first: str) -> None:
@@ -188,11 +224,8 @@ def _recoded(
     names: Names | None,
     n_unknown: int,
 ) -> Documents:
-    symbols, offsets = codes.symbols, codes.offsets
-    n = recode(symbols, offsets, places)
-    return Documents._trusted(
-        symbols[:n].copy(), offsets, len(vocabulary), vocabulary, names, n_unknown
-    )
+    symbols, offsets = recode(codes.symbols, codes.offsets, places)
+    return Documents._trusted(symbols, offsets, len(vocabulary), vocabulary, names, n_unknown)
 
 
 def _add(

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from cohmm._validation import shown
 from cohmm.data.encoding import MISSING, check_many
 from cohmm.data.memory import NO_CAP, Budget, ScratchArray
 from cohmm.data.readers.codes import Coder
-from cohmm.data.readers.scan import Notice, in_whole_sequences, read_pieces
+from cohmm.data.readers.scan import (
+    Groups,
+    Notice,
+    Piece,
+    in_whole_sequences,
+    read_groups,
+    read_pieces,
+)
 from cohmm.data.readers.source import (
     EachRow,
     Format,
@@ -28,7 +34,7 @@ from cohmm.data.readers.source import (
     place,
     total_bytes,
 )
-from cohmm.data.sequences import Sequences, Unseen
+from cohmm.data.sequences import RARE, Sequences, Unseen, check_unseen
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, codes_in, in_order
 from cohmm.kernels.types import Ints
 
@@ -45,9 +51,18 @@ class FileSequences(Sequences):
 
     sources: tuple[Source, ...] = ()
     files: Ints | None = None
+    """The place in ``sources`` of the file in which each sequence begins, (S,)."""
     rows: Ints | None = None
+    """The row or line of it, from 1, (S,)."""
     budget: Budget = NO_CAP
     """How much memory may be used to count it."""
+    groups: Groups | None = None
+    """Of rows that were brought together, the keys and where every symbol stands."""
+
+    @property
+    def keys(self) -> Any:
+        """The value of ``group`` of every sequence, (S,); None where rows were not grouped."""
+        return None if self.groups is None else self.groups.keys
 
     def name_of(self, s: int) -> str:
         """The file and line in which a sequence begins."""
@@ -72,7 +87,7 @@ def read_sequences(
     memory: int | str | None = None,
     progress: Progress | None = None,
     notice: Notice | None = None,
-) -> Sequences:
+) -> FileSequences:
     """Read sequences from files, once, as they stream by: a pipe will do.
 
     What is read is encoded at once.  Beyond a quarter of a gigabyte it is kept in a scratch
@@ -114,6 +129,12 @@ def read_sequences(
     notice : function, optional
         Called with a sentence about what was skipped.
 
+    Returns
+    -------
+    FileSequences
+        With ``group``, ``keys`` has its value for every sequence, and ``groups.files`` and
+        ``groups.rows`` say for every symbol in which of ``sources`` and in which row it stands.
+
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "weather.txt")
     >>> _ = path.write_text("sun rain\\nrain rain sun\\n")
@@ -121,6 +142,7 @@ def read_sequences(
     >>> data, data.vocabulary
     (Sequences(2 sequences, 5 observations, 2 symbols), ('rain', 'sun'))
     """
+    check_unseen(unseen)
     layout = Layout(format, column, group, order, each_row, characters)
     sources = tuple(find_sources(paths, format))
     coder = coder_of(vocabulary, n_symbols, integers, unseen)
@@ -136,7 +158,8 @@ def read_sequences(
         if progress is not None:
             progress(n)
 
-    for piece in read_pieces(sources, layout, coder, size, checked_progress, notice):
+    pieces, groups = _pieces(sources, layout, coder, size, checked_progress, notice)
+    for piece in pieces:
         starts.append(piece.starts + len(codes))
         files.append(piece.files)
         rows.append(piece.rows)
@@ -148,7 +171,17 @@ def read_sequences(
     if coder.learns and labels is not None:
         labels = _put_in_order(symbols, labels)
     fields = starts.mapped(), coder.n_symbols, labels, sources, files.mapped(), rows.mapped()
-    return FileSequences._trusted(symbols, *fields, budget)
+    return FileSequences._trusted(symbols, *fields, budget, groups)
+
+
+def _pieces(
+    sources: tuple[Source, ...], layout: Layout, coder: Coder, size: int, *watch: Any
+) -> tuple[Iterable[Piece], Groups | None]:
+    """What the sources have, and the groups of their rows, where they are grouped."""
+    if not layout.is_grouped:
+        return read_pieces(sources, layout, coder, size, *watch), None
+    piece, groups = read_groups(sources, layout, coder, *watch)
+    return [piece], groups
 
 
 def _put_in_order(symbols: Ints, labels: Vocabulary) -> Vocabulary:
@@ -168,11 +201,11 @@ def read_files(
     vocabulary: Iterable[Any] | None = None,
     n_symbols: int | None = None,
     integers: bool = False,
-    unseen: Unseen = "error",
+    unseen: Literal["error", "missing", "rare"] = "error",
     batch_size: int = BATCH,
     progress: Progress | None = None,
     notice: Notice | None = None,
-) -> Iterator[Sequences]:
+) -> Iterator[FileSequences]:
     """Read files in batches of whole sequences.
 
     Parameters
@@ -188,8 +221,9 @@ def read_files(
         Symbols are whole numbers below this.
     integers : bool
         Symbols are whole numbers from 0, and their own codes.
-    unseen : "error" or "missing"
-        What a symbol outside of ``vocabulary`` or ``n_symbols`` is.
+    unseen : "error", "missing" or "rare"
+        What a symbol outside of ``vocabulary`` or ``n_symbols`` is; "rare" is one more code, after
+        all others, and batches have numbers instead of labels.
     batch_size : int
         A batch has at most so many symbols, unless it is a single sequence.
     progress : function, optional
@@ -215,17 +249,22 @@ def _read(
     batch_size: int,
     progress: Progress | None,
     notice: Notice | None,
-) -> Iterator[Sequences]:
-    pieces = read_pieces(sources, layout, coder, batch_size, progress, notice)
+) -> Iterator[FileSequences]:
+    pieces, groups = _pieces(sources, layout, coder, batch_size, progress, notice)
+    n_sequences = n_symbols = 0
     for piece in in_whole_sequences(pieces, batch_size):
+        sequences = slice(n_sequences, n_sequences := n_sequences + len(piece.starts))
+        symbols = slice(n_symbols, n_symbols := n_symbols + len(piece.codes))
         yield FileSequences._trusted(
             piece.codes,
             piece.offsets,
-            coder.n_symbols,
-            coder.vocabulary,
+            coder.n_symbols + coder.has_rare,
+            None if coder.has_rare else coder.vocabulary,
             sources,
             piece.files,
             piece.rows,
+            NO_CAP,
+            None if groups is None else groups.part(sequences, symbols),
         )
 
 
@@ -246,10 +285,10 @@ def n_bytes(paths: Paths) -> int | None:
 
 
 def coder_of(
-    vocabulary: Iterable[Any] | None, n_symbols: int | None, integers: bool, unseen: Unseen
+    vocabulary: Iterable[Any] | None, n_symbols: int | None, integers: bool, unseen: str
 ) -> Coder:
-    if unseen not in ("error", "missing"):
-        raise ValueError(f"unseen must be 'error' or 'missing', not {shown(unseen)}")
+    if unseen != RARE:
+        check_unseen(unseen)
     if vocabulary is not None and (integers or n_symbols is not None):
         raise ValueError("symbols have a vocabulary, or are whole numbers: give one of the two")
     known = None if vocabulary is None else as_vocabulary(vocabulary)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from cohmm._validation import Value, as_floats, as_n_symbols, as_numbers, as_offsets, own, shown
-from cohmm.data.arrow import arrow_table, group_rows
 from cohmm.data.encoding import (
     MISSING,
     check_many,
@@ -34,7 +34,16 @@ from cohmm.kernels.types import Floats, Ints
 LABELS = "if they are names, give them as strings, or their list as the vocabulary"
 BLOCK = 2**22  # symbols at a time
 Unseen = Literal["error", "missing"]
-RARE = "rare"  # one more symbol, after all others, that stands for those nobody knows
+RARE = "rare"  # one more code, after all others, that stands for the symbols nobody knows
+END = "<end>"  # the label of the event that a sequence ends, where that is a symbol of its own
+
+
+class UnseenSymbolError(ValueError):
+    """A symbol that is not in the vocabulary: what and where, and what may be wrong besides."""
+
+    def __init__(self, what: str, hint: str = ""):
+        super().__init__(f"{what}; unseen='missing' treats it as a missing observation{hint}")
+        self.what, self.hint = what, hint
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +144,7 @@ class Sequences(Value):
     ) -> Sequences:
         """As `of`, with a vocabulary that has been checked: a large one takes a while.
 
-        Symbols outside of it may be `RARE` as well; there is one symbol more then.
+        Symbols outside of it may be `RARE` as well: if there are any, there is one symbol more.
         """
         if isinstance(X, Sequences):
             if lengths is not None:
@@ -179,7 +188,7 @@ class Sequences(Value):
     def from_frame(
         cls,
         frame: Any,
-        column: str,
+        column: str | None = None,
         group: str | None = None,
         order: str | None = None,
         *,
@@ -187,19 +196,55 @@ class Sequences(Value):
         n_symbols: int | None = None,
         unseen: Unseen = "error",
     ) -> Sequences:
-        """Read a column of a pandas or polars frame or a pyarrow table, a symbol a row.
+        """Read a column of a pandas or polars frame or a pyarrow table, one symbol per row.
 
-        Rows with the same ``group`` make a sequence; groups come in the order in which they
-        first appear, rows in the order of the frame, or of the column ``order``.
+        Rows with the same value in ``group`` make a sequence, also where they are not next to one
+        another.  Sequences come in the order in which their keys first appear, rows in that of the
+        frame, or of the column ``order``; rows of equal order stay as they stand.  A column whose
+        cells are lists has one sequence per row, and ``group`` then names its key.
+
+        The value knows its rows: `keys` has the key of every sequence, `split` gives an answer
+        per sequence, and `to_frame` gives the rows back with answers beside them.
 
         >>> import pyarrow as pa
         >>> table = pa.table({"user": ["u", "v", "u"], "page": ["home", "home", "cart"]})
-        >>> Sequences.from_frame(table, "page", group="user").labels()
-        [['home', 'cart'], ['home']]
+        >>> data = Sequences.from_frame(table, "page", group="user")
+        >>> data.labels(), data.keys.tolist()
+        ([['home', 'cart'], ['home']], ['u', 'v'])
+        >>> data.to_frame(place=[0, 1, 0]).to_pylist()[1]
+        {'user': 'v', 'page': 'home', 'place': 0}
         """
-        table = arrow_table(frame, [name for name in (column, group, order) if name is not None])
-        symbols, _, lengths = group_rows(table, column, group, order)
-        return cls.of(symbols, lengths, vocabulary=vocabulary, n_symbols=n_symbols, unseen=unseen)
+        from cohmm.data.frames import read_frame
+
+        options = {"vocabulary": vocabulary, "n_symbols": n_symbols, "unseen": unseen}
+        return read_frame(frame, column, group, order, options)
+
+    @property
+    def keys(self) -> Any:
+        """The key of every sequence, (S,), of a frame or of files that were grouped; else None."""
+        return None
+
+    def split(self, answer: Any) -> list[Any]:
+        """An answer for every observation, such as states, as one part per sequence.
+
+        >>> Sequences.of([[0, 1], [2]]).split(["sunny", "sunny", "rainy"])
+        [['sunny', 'sunny'], ['rainy']]
+        """
+        n = len(answer) if hasattr(answer, "__len__") else None
+        if n != self.n_observations:
+            what = shown(answer) if n is None else f"{n:,} values"
+            raise ValueError(
+                f"an answer has one value per observation, {self.n_observations:,}, not {what}"
+            )
+        return [answer[i:j] for i, j in pairwise(self.offsets.tolist())]
+
+    def to_frame(self, **answers: Any) -> Any:
+        """The rows of the frame that `from_frame` read, in its order, with answers as columns.
+
+        An answer has one value per observation.  Where a row is a sequence, its cell is a list of
+        them.
+        """
+        raise ValueError("these sequences are not those of a frame: Sequences.from_frame keeps it")
 
     @property
     def lengths(self) -> Ints:
@@ -257,10 +302,15 @@ class Sequences(Value):
         wrong = (chosen < 0) | (chosen >= len(self))
         if wrong.any():
             raise ValueError(f"there is no {what[:-1]} {chosen[wrong][0]}: there are {len(self)}")
+        places, offsets = self._places(chosen)
+        return self._trusted(self.symbols[places], offsets, self.n_symbols, self.vocabulary)
+
+    def _places(self, chosen: Ints) -> tuple[Ints, Ints]:
+        """The places of the symbols of some sequences, and where each begins among them."""
         lengths = self.lengths[chosen]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
-        return self._trusted(self.symbols[places], offsets, self.n_symbols, self.vocabulary)
+        return places, offsets
 
     def __getitem__(self, s: int) -> list[Any]:
         """Sequence ``s`` as a list of labels, or of numbers; None where one is missing.
@@ -329,8 +379,7 @@ class Sequences(Value):
         self, vocabulary: Vocabulary | None, n_symbols: int | None, unseen: str
     ) -> Sequences:
         """The same sequences in a given vocabulary, or with a given number of symbols."""
-        same = vocabulary == self.vocabulary and n_symbols in (None, self.n_symbols)
-        if same and unseen != RARE:
+        if vocabulary == self.vocabulary and n_symbols in (None, self.n_symbols):
             return self
         if vocabulary is not None:
             codes, size = self._codes_in(vocabulary), len(vocabulary)
@@ -347,23 +396,51 @@ class Sequences(Value):
                 codes = np.where(codes < size, codes, np.int32(MISSING))
         else:
             return self
-        if unseen == RARE:
+        if unseen != "missing" and codes is not self.symbols:
             outside = (codes == MISSING) & (self.symbols != MISSING)
-            return Sequences._trusted(
-                np.where(outside, np.int32(size), codes), self.offsets, size + 1, None
-            )
-        if unseen == "error" and codes is not self.symbols:
-            outside = (codes == MISSING) & (self.symbols != MISSING)
+            if outside.any() and unseen == RARE:
+                codes = np.where(outside, np.int32(size), codes)
+                return Sequences._trusted(codes, self.offsets, size + 1, None)
             if outside.any():
                 position = int(np.argmax(outside))
                 code = int(self.symbols[position])
                 label = self.vocabulary[code] if self.vocabulary else code
-                raise ValueError(
-                    f"unseen symbol {shown(label)} ({self.place_of(position)}): {known}; "
-                    "unseen='missing' treats it as a missing observation"
-                    + hint_at_unseen(label, vocabulary)
+                raise UnseenSymbolError(
+                    f"unseen symbol {shown(label)} ({self.place_of(position)}): {known}",
+                    hint_at_unseen(label, vocabulary),
                 )
         return Sequences._trusted(codes, self.offsets, size, vocabulary)
+
+    def with_end(self) -> Sequences:
+        """The same sequences, each followed by an event of its own, the last symbol: its end.
+
+        >>> Sequences.of([["log in", "read"], ["read"]]).with_end().labels()
+        [['log in', 'read', '<end>'], ['read', '<end>']]
+        """
+        labels = tuple(range(self.n_symbols)) if self.vocabulary is None else self.vocabulary
+        if END in labels:
+            raise ValueError(
+                f"the symbol {END!r} stands for the end of a sequence: give that of the data "
+                "another name, or leave out end=True"
+            )
+        symbols = np.insert(self.symbols, self.offsets[1:], np.int32(self.n_symbols))
+        return self._with(
+            symbols=symbols,
+            offsets=self.offsets + np.arange(len(self.offsets)),
+            n_symbols=self.n_symbols + 1,
+            vocabulary=(*labels, END),
+        )
+
+    @property
+    def ends(self) -> Ints:
+        """Where ends stand among the symbols, as `with_end` has put them there; else none, (0,)."""
+        if not self.vocabulary or self.vocabulary[-1] != END:
+            return np.empty(0, np.int64)
+        return np.asarray(np.flatnonzero(self.symbols == self.n_symbols - 1))
+
+    def _with(self, **changes: Any) -> Self:
+        """With other fields, which are right, and whose arrays are ours."""
+        return self._trusted(*(changes.get(f.name, getattr(self, f.name)) for f in fields(self)))
 
     def _codes_in(self, vocabulary: Vocabulary) -> Ints:
         """The symbols as places in another vocabulary, -1 where it does not have them."""

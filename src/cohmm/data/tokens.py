@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from cohmm._validation import shown
 from cohmm.data.vocabulary import is_unicode
-from cohmm.kernels.text import split_text
+from cohmm.kernels import native
 from cohmm.kernels.types import Ints
 
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # scikit-learn's
@@ -112,7 +112,7 @@ class WordCodes:
         offsets = np.empty((len(data) + len(rows)) // 2 + 2, np.int64)
         borders = np.concatenate([[0], np.cumsum(sizes)])
         in_words = _table(characters, last)
-        n = split_text(data, borders, in_words, least, packed, offsets, sizes)
+        n = native.split_text(data, borders, in_words, least, packed, offsets, sizes)
         buffers = [None, pa.py_buffer(offsets[: n + 1]), pa.py_buffer(packed[: offsets[n]])]
         words = pa.Array.from_buffers(pa.large_string(), n, buffers).dictionary_encode()
         distinct = words.dictionary.to_pylist()

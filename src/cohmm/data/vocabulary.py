@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cohmm._validation import as_tuple, check_whole, is_whole, shown, warn
-from cohmm.kernels.documents import count_documents
+from cohmm.kernels import native
 from cohmm.kernels.types import Ints
 
 Vocabulary = tuple[Hashable, ...]
@@ -115,6 +115,17 @@ def codes_in(labels: Vocabulary, vocabulary: Vocabulary) -> np.ndarray:
     return np.fromiter((place.get(label, -1) for label in labels), np.int32, len(labels))
 
 
+def recode(symbols: Ints, offsets: Ints, places: Ints) -> tuple[Ints, Ints]:
+    """Symbols as ``places[symbols]``, without those below 0, and where the documents end then.
+
+    >>> recode(np.array([0, 2, -1, 1]), np.array([0, 2, 4]), np.array([5, 6, -1]))
+    (array([5, 6]), array([0, 1, 2]))
+    """
+    codes = np.where(symbols < 0, symbols, places[symbols])
+    kept = codes >= 0
+    return codes[kept], np.concatenate([[0], np.cumsum(kept)])[offsets]
+
+
 # -- characters -------------------------------------------------------------------------------
 
 
@@ -200,7 +211,7 @@ class Pruning:
         """The new place of every word, -1 for those that go, and the words that stay, sorted."""
         frequencies = np.zeros(len(words), np.int64)
         if words:
-            count_documents(symbols, offsets, frequencies, np.full(len(words), -1, np.int64))
+            native.count_documents(symbols, offsets, frequencies, np.full(len(words), -1, np.int64))
         totals = np.bincount(symbols[symbols >= 0], minlength=len(words))
         kept, chosen = self.kept(words, frequencies, totals, len(offsets) - 1)
         places = np.full(len(words), -1, np.int32)

@@ -49,7 +49,7 @@ SIGNATURE = "reuter"  # how nine articles in ten end
 ARTICLE = re.compile(r"<REUTERS ([^>]*)>")
 ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 MARK = re.compile(r"<[A-Z/][^>]*>")
-# Behind it some have letters, or a note.
+# Some have letters, or a note, after it.
 DATE = re.compile(r"(\d{1,2})-([A-Z]{3})-(\d{4})(?:\s+(\d\d:\d\d:\d\d))?")
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 MIRROR = "https://www.cs.umb.edu/~smimarog/textmining/datasets/"
@@ -102,11 +102,11 @@ class Article:
     @property
     def iso_date(self) -> str:
         """The date as ISO 8601 has it, such as "1987-02-26T15:01:01"; empty where there is none."""
-        found = DATE.match(self.date)
-        if found is None or found[2] not in MONTHS:
+        match = DATE.match(self.date)
+        if match is None or match[2] not in MONTHS:
             return ""
-        day = f"{found[3]}-{MONTHS.index(found[2]) + 1:02d}-{int(found[1]):02d}"
-        return day if found[4] is None else f"{day}T{found[4]}"
+        day = f"{match[3]}-{MONTHS.index(match[2]) + 1:02d}-{int(match[1]):02d}"
+        return day if match[4] is None else f"{day}T{match[4]}"
 
     @property
     def text(self) -> str:
@@ -184,7 +184,7 @@ def parse(sgml: str, place: str | Path = "") -> Iterator[Article]:
     """
     for piece in sgml.split("</REUTERS>"):
         mark = ARTICLE.search(piece)
-        if mark is None:  # behind the last article
+        if mark is None:  # after the last article
             continue
         has, inside = dict(ATTRIBUTE.findall(mark[1])), piece[mark.end() :]
         missing = {"NEWID", "TOPICS", "LEWISSPLIT", "CGISPLIT"} - has.keys()

@@ -107,13 +107,13 @@ def _folders() -> Iterator[Path]:
     yield cache_folder()
 
 
-def members(path: Path, wanted: Callable[[str], bool]) -> dict[str, bytes]:
-    """The files in a tar archive whose names are ``wanted``, in the order of their names."""
+def members(path: Path, matches: Callable[[str], bool]) -> dict[str, bytes]:
+    """The files in a tar archive whose names match, in the order of their names."""
     contents = {}
     try:
         with tarfile.open(path) as archive:
             for member in archive:
-                if member.isfile() and wanted(member.name):
+                if member.isfile() and matches(member.name):
                     file = archive.extractfile(member)
                     assert file is not None
                     contents[member.name] = file.read()

@@ -104,11 +104,13 @@ def sample_htmm(
     anew[offsets[:-1]] = True
     topics = drawn[np.maximum.accumulate(np.where(anew, places, 0))]
     symbols = np.empty(len(places), np.int32)
-    below = np.cumsum(components, axis=1)
+    cumulative = np.cumsum(components, axis=1)
     for topic in range(k):
-        its = np.flatnonzero(topics == topic)
-        wanted = rng.random(len(its)) * below[topic, -1]
-        symbols[its] = np.minimum(np.searchsorted(below[topic], wanted, side="right"), v - 1)
+        places_of_topic = np.flatnonzero(topics == topic)
+        uniform = rng.random(len(places_of_topic)) * cumulative[topic, -1]
+        symbols[places_of_topic] = np.minimum(
+            np.searchsorted(cumulative[topic], uniform, side="right"), v - 1
+        )
     vocabulary = tuple(f"w{word}" for word in range(v))
     documents = Documents(symbols, offsets, vocabulary)
     return TopicSample(documents, components, topics, proportions, switch)
@@ -136,7 +138,9 @@ def sample_documents(
     return Documents(symbols, offsets, tuple(map(str, words))), states
 
 
-def _draw(below: Floats, rows: Ints, rng: np.random.Generator) -> Ints:
+def _draw(cumulative: Floats, rows: Ints, rng: np.random.Generator) -> Ints:
     """A column for each of ``rows`` of cumulated distributions."""
-    wanted = rng.random(len(rows)) * below[rows, -1]
-    return np.asarray((below[rows] <= wanted[:, None]).sum(axis=1).clip(max=below.shape[1] - 1))
+    uniform = rng.random(len(rows)) * cumulative[rows, -1]
+    return np.asarray(
+        (cumulative[rows] <= uniform[:, None]).sum(axis=1).clip(max=cumulative.shape[1] - 1)
+    )

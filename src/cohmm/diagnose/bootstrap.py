@@ -1,8 +1,8 @@
 """The bootstrap: the model is learned again from data drawn anew, many times.
 
 Sequences are drawn with replacement.  Few long ones are cut into blocks, which are drawn instead.
-Where no data is at hand the model draws it (the parametric bootstrap).  Every fit starts from the
-model, learns as the model was learned, and its states are matched to the model's.
+Where no data is at hand the model draws it (the parametric bootstrap).  Every fit learns as
+the model was learned, from the model on or from scratch, and its states are matched to the model's.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ import numpy as np
 
 from cohmm._validation import shown, silenced
 from cohmm.data.sequences import Sequences
-from cohmm.diagnose.fit_summary import FitSummary
+from cohmm.diagnose.fit_summary import FitSummary, drawn
 from cohmm.diagnose.intervals import TABLES, Interval, Tables, check_level
-from cohmm.diagnose.standard_errors import errors_frame
+from cohmm.diagnose.standard_errors import MAX_PARAMETERS, errors_frame, standard_errors
+from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.threads import n_threads, submit, threads
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.constraints import ALL, Constraints
-from cohmm.learn.learner import prevalence_of
+from cohmm.learn.learner import warn
 from cohmm.learn.pairwise import pairwise
 from cohmm.learn.refinement import refine_triples
 from cohmm.learn.sequences.refine import refine
@@ -195,7 +196,7 @@ def bootstrap(
         rng = np.random.default_rng(seed)
         with threads(1):
             if data is None:
-                return refit(_simulated(model, sizes, total, rng), None, seed)
+                return refit(drawn(model, sizes, total, rng), None, seed)
             weights = rng.multinomial(len(data), np.full(len(data), 1 / len(data)))
             return refit(data, weights.astype(np.float64), seed)
 
@@ -226,15 +227,6 @@ def _sizes(lengths: Ints | None, total: float) -> Ints:
     return lengths[lengths > 0]
 
 
-def _simulated(model: HMM, sizes: Ints, total: float, rng: np.random.Generator) -> Sequences:
-    lengths = rng.choice(sizes, max(round(total / float(sizes.mean())), 1))
-    first = model.startprob if len(lengths) > 1 else prevalence_of(model)
-    plain = HMM(first, model.transmat, model.emissionprob)
-    symbols = np.concatenate([plain.sample(int(size), rng)[0] for size in lengths])
-    offsets = np.append(0, np.cumsum(lengths))
-    return Sequences(symbols, offsets, model.n_symbols, model.vocabulary)
-
-
 def _in_parallel(
     task: Callable[[int], HMM], seeds: list[int], callback: Callable[[int, int], None] | None
 ) -> list[HMM]:
@@ -254,21 +246,60 @@ def _in_parallel(
     return models
 
 
-def refit(
+def refit_anew(summary: FitSummary, options: dict[str, Any]) -> Refit:
+    """A function that learns with these ``options`` of `pairwise`, from no start."""
+    constraints = _constraints(summary)
+
+    def learn(data: Sequences, weights: Floats | None, seed: int) -> HMM:
+        again = data if weights is None else repeated(data, weights)
+        fit = pairwise(
+            again,
+            summary.model.n_components,
+            constraints=constraints,
+            random_state=seed,
+            **options,
+        )
+        return fit.model
+
+    return learn
+
+
+def warn_of_near_fits(summary: FitSummary, counts: Cooccurrence | None) -> None:
+    """Warn where the data does not determine the states: fits from the model stay near it."""
+    model = summary.model
+    if model.n_components * (model.n_components + model.n_symbols) > MAX_PARAMETERS:
+        return
+    errors = standard_errors(summary, counts)
+    if errors.undetermined:
+        warn(
+            f"the data does not determine {errors.undetermined[0]}: fits that start from the model "
+            'stay near it, and vary too little; bootstrap(refit="scratch") learns each anew'
+        )
+
+
+def _learned(summary: FitSummary) -> str:
+    """Letters of the tables that were learned."""
+    return "".join(letter for letter, mask in zip(ALL, summary.held, strict=True) if not mask.all())
+
+
+def _constraints(summary: FitSummary) -> Constraints | None:
+    """Tables that were held, and zeros that were known, if there are some."""
+    model = summary.model
+    if not any(mask.any() for mask in summary.held):
+        return None
+    return Constraints(model.startprob, model.transmat, model.emissionprob, _learned(summary))
+
+
+def refit_near(
     summary: FitSummary, lags: tuple[int, ...], *, smoothing: float, sparsity: float
 ) -> Refit:
-    """A function that learns again as the model of ``summary`` was learned."""
-    model = summary.model
-    learned = "".join(
-        letter for letter, mask in zip(ALL, summary.held, strict=True) if not mask.all()
-    )
+    """A function that learns from the model on, as that was learned."""
+    model, learned = summary.model, _learned(summary)
 
     def by_pairs(data: Sequences, weights: Floats | None, seed: int) -> HMM:
         terms = summary.pairs
         assert terms is not None
-        constraints = None
-        if any(mask.any() for mask in summary.held):
-            constraints = Constraints(model.startprob, model.transmat, model.emissionprob, learned)
+        constraints = _constraints(summary)
         fit = pairwise(
             count_pairs(data, lags=lags, weights=weights),
             model.n_components,

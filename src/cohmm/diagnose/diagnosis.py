@@ -30,6 +30,7 @@ from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.spectrum import Spectrum
 from cohmm.learn.pairwise import PairwiseFit
 from cohmm.learn.sequences.refine import RefinedFit
+from cohmm.learn.topics.topic_lags import lag_shares
 from cohmm.model.hmm import HMM
 
 LAGS = (1, 2, 3, 4, 5)  # counted where data is at hand
@@ -243,7 +244,7 @@ def diagnose(
         sequences = encode(data, lengths)
         counted = {lag for lag in LAGS if lag < sequences.longest}
         counts = pair_counts(sequences, sorted(counted | set(subject.lags or (1,))))
-    spectra = {} if counts is None else _spectra(counts, kind)
+    spectra = {} if counts is None else _spectra(counts, kind, subject.shares)
     n_pairs = 0.0 if counts is None or not spectra else counts.n_pairs(min(spectra))
     missing = []
     if not spectra:
@@ -288,6 +289,8 @@ class _Subject(NamedTuple):
     refined: bool | None = None
     lags: tuple[int, ...] = ()
     kind: str = "state"
+    shares: dict[int, float] | None = None
+    """How much each lag of topics counts; None: all alike."""
 
     @classmethod
     def of(cls, value: Any) -> _Subject:
@@ -308,7 +311,8 @@ class _Subject(NamedTuple):
         if (topics := as_fitted_topics(value)) is not None:
             fit, counts = topics.fit_, getattr(value, "counts_", None)
             chain = HMM(fit.prevalence, fit.transitions, fit.components, fit.vocabulary)
-            return cls(chain, counts, True, () if counts is None else counts.lags, "topic")
+            lags = () if counts is None else counts.lags
+            return cls(chain, counts, True, lags, "topic", _lag_shares(value, lags))
         raise ValueError(
             "diagnose takes a fitted PairwiseHMM or HTMM, an HMM, a PairwiseFit or a Cooccurrence, "
             f"not a {type(value).__name__}"
@@ -329,10 +333,23 @@ def _about_states(
     }
 
 
-def _spectra(counts: Cooccurrence, kind: str) -> dict[int, Spectrum]:
+def _lag_shares(topics: Any, lags: tuple[int, ...]) -> dict[int, float] | None:
+    """How much each lag counted where an `HTMM` was learned, as far as its documents are there."""
+    documents = getattr(topics, "documents_", None)
+    if documents is None:
+        return None
+    shares = lag_shares(topics.lags, documents)
+    return {lag: shares[lag] for lag in lags if lag in shares} or None
+
+
+def _spectra(
+    counts: Cooccurrence, kind: str, shares: dict[int, float] | None = None
+) -> dict[int, Spectrum]:
     lags = [lag for lag in counts.lags if counts.n_pairs(lag) > 0]
     if not lags:
         return {}
     if kind == "topic":  # lags are summed to one law, which goes by the first of them
-        return {lags[0]: PairEvidence.of(counts, lags, "summed").spectrum()}
+        weights = {lag: 1.0 if shares is None else shares.get(lag, 0.0) for lag in lags}
+        weights = {lag: weight for lag, weight in weights.items() if weight}
+        return {lags[0]: PairEvidence.of(counts, weights, "summed", weights).spectrum()}
     return PairEvidence.of(counts, lags, "tied").spectra()

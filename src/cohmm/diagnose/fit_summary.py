@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,8 @@ MAX_STARTS = 4096  # sequences whose first block is kept
 NOTHING = -2  # where there is no symbol: before the sequence, or after it
 SEED = 16  # of the choice of blocks: the same data gives the same errors
 MAX_LENGTHS = 4096  # of sequences that are kept
+MIN_SEQUENCES, SEQUENCES_PER_PARAMETER = 2000, 4  # that are kept whole, where there are so many
+MAX_WHOLE = 2**19  # symbols of those: 2 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +129,23 @@ class Blocks:
         return cls._at(data, (np.cumsum(counts) - counts)[kept], share, 0, states, True)
 
     @classmethod
-    def simulated(cls, model: HMM, n: int, total: float, before: int = BEFORE) -> Blocks:
-        """Blocks that the model itself draws, which stand for a ``total`` number of them."""
+    def simulated(
+        cls,
+        model: HMM,
+        n: int,
+        total: float,
+        before: int = BEFORE,
+        lengths: Ints | None = None,
+    ) -> Blocks:
+        """Blocks that the model itself draws, which stand for a ``total`` number of them.
+
+        Of sequences of these ``lengths``, if there are several; else of the stationary chain.
+        """
+        if lengths is not None and len(lengths) > 1:
+            each = lengths[lengths > 0]
+            blocks = cls.of(drawn(model, each, n * BLOCK, np.random.default_rng(SEED)), n, before)
+            weights = blocks.weights * (total / blocks.weights.sum())
+            return replace(blocks, weights=weights, complete=False)
         shape = n, before + BLOCK
         stationary = HMM(prevalence_of(model), model.transmat, model.emissionprob)
         symbols = stationary.sample(shape[0] * shape[1], np.random.default_rng(SEED))[0]
@@ -183,6 +200,29 @@ class Blocks:
                 yield symbols, states, self.begins[batch], self.weights[batch], before
 
 
+class Sample(NamedTuple):
+    """Whole sequences, drawn at random from the data."""
+
+    data: Sequences
+    weights: Floats
+    """How many sequences of the data each stands for, (S,)."""
+
+    @classmethod
+    def of(cls, data: Data, model: HMM, weights: Floats) -> Sample | None:
+        """As many as say enough of a model of this size; None of a single sequence."""
+        lengths = np.asarray(data.lengths, np.int64)
+        counted = np.flatnonzero((weights > 0) & (lengths > 0))
+        if len(counted) < 2:
+            return None
+        size = model.n_components * (model.n_components + model.n_symbols)
+        most = max(MIN_SEQUENCES, SEQUENCES_PER_PARAMETER * size)
+        order = np.random.default_rng(SEED).permutation(counted)[:most]
+        kept = np.sort(order[: max(int(np.searchsorted(lengths[order].cumsum(), MAX_WHOLE)), 2)])
+        ends = np.cumsum(lengths)
+        each = weights[kept] * (weights[counted].sum() / weights[kept].sum())
+        return cls(data.spans((ends - lengths)[kept], ends[kept]), each)
+
+
 @dataclass(frozen=True)
 class PairTerms:
     """How a model was learned from its pairs.
@@ -228,6 +268,8 @@ class FitSummary:
         How the pairs were learned from, where the model is from those.
     n_triples : float
         How many triples the model is from; 0 where it is from something else.
+    sample : Sample or None
+        Some whole sequences, where there are several and no states are known.
     """
 
     model: HMM
@@ -238,6 +280,7 @@ class FitSummary:
     size: tuple[float, float]
     pairs: PairTerms | None = None
     n_triples: float = 0.0
+    sample: Sample | None = None
 
     @classmethod
     def of(
@@ -277,6 +320,7 @@ class FitSummary:
             (float(each.sum()), float(each @ lengths)),
             None,
             fit.length if isinstance(fit, RefinedFit) and fit.evidence == "triples" else 0.0,
+            None if states is not None else Sample.of(data, model, each),
         )
 
     def with_data(self, data: Sequences) -> FitSummary:
@@ -323,6 +367,16 @@ def _held(model: HMM, constraints: Constraints | None) -> Tables:
             zeros = start is not None and np.asarray(start) == 0
             mask[...] = letter not in constraints.learned or zeros
     return Tables(*masks)
+
+
+def drawn(model: HMM, lengths: Ints, total: float, rng: np.random.Generator) -> Sequences:
+    """About ``total`` symbols that the model draws, in sequences of these ``lengths``."""
+    sizes = rng.choice(lengths, max(round(total / float(lengths.mean())), 1))
+    first = model.startprob if len(sizes) > 1 else prevalence_of(model)
+    plain = HMM(first, model.transmat, model.emissionprob)
+    symbols = np.concatenate([plain.sample(int(size), rng)[0] for size in sizes])
+    offsets = np.append(0, np.cumsum(sizes))
+    return Sequences(symbols, offsets, model.n_symbols, model.vocabulary)
 
 
 def block_budget(n_parameters: int) -> tuple[int, int]:

@@ -78,7 +78,9 @@ def _shown(d: Diagnosis) -> str:
         return ""
     if d.kind == "topic":
         least = "at least " if d.suggested_states == MAX_STATES else ""
-        return f"{least}{d.suggested_states} stand out from the noise of the pairs"
+        return (
+            f'{least}{d.suggested_states} stand out from the noise of the pairs: what "auto" takes'
+        )
     each = ", ".join(f"{n} at lag {lag}" for lag, n in d.detectable.items())
     lags = f"lag{'s' if len(d.suggested_lags) > 1 else ''} {_listed(d.suggested_lags)}"
     return f"{each}; suggested: {_many(d.suggested_states or 1, d.kind)}, {lags}"

@@ -28,7 +28,7 @@ from cohmm.evidence.windows import MOST_SYMBOLS as MOST_TRIPLE_SYMBOLS
 from cohmm.evidence.windows import triple_counts
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
-from cohmm.learn.learner import prevalence_of
+from cohmm.learn.learner import symbol_shares
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 
@@ -40,8 +40,10 @@ MAX_PLACES = 2_000_000  # of longer data so many are looked at, here and there
 MAX_SYMBOLS = 100  # rarer ones are taken together, which leaves a hidden Markov model one
 MAX_STATES = 24  # whose triples are tested: their cube has K^3 cells
 LAGS = (1, 2)
-EM_STEPS = 200
 BATCH = 2**17  # places
+STEPS, WORTH = 30, 1e-3  # to the nearest chain, and the share of the distance that a step gains
+MAX_DAMPING = 1e6
+MAX_BENT = 12  # functions: the tangent of more is large, and their chains are well determined
 DETERMINED = 1e-10  # of the largest eigenvalue: below, parameters do not move the law
 MIN_EXPECTED = 5.0  # of a triple that is named
 MAX_CELLS = 2_000_000  # triples that are looked at
@@ -151,7 +153,9 @@ def model_fit(
     n_groups = int(groups.max()) + 1
     place, lumped = lump(model, sequences.symbol_counts, MAX_SYMBOLS)
     codes = np.append(place, -1)[sequences.symbols]
-    chain = Whitened.of(lumped, _occupied(lumped, codes, sequences.offsets))
+    first = codes[_starts(codes, sequences.offsets, 2)]
+    occupied = symbol_shares(lumped, np.bincount(first, minlength=lumped.n_symbols))
+    chain = Whitened.of(lumped, occupied)
     seen = chain, codes, sequences.offsets, groups
     residuals = {f"pairs at lag {lag}": _outside(*seen, lag) for lag in LAGS}
     untested = f"triples of more than {MAX_STATES} states are not tested"
@@ -204,22 +208,6 @@ def _groups(data: Sequences) -> Ints:
     return np.arange(total) * n // total
 
 
-def _occupied(model: HMM, codes: Ints, offsets: Ints) -> Floats:
-    """The distribution of states where triples begin, by maximum likelihood of their symbols.
-
-    Not that of the chain: where sequences end may depend on the state, as sentences end with a
-    full stop.
-    """
-    counts = np.bincount(codes[_starts(codes, offsets, 2)], minlength=model.n_symbols)
-    share, m = np.maximum(prevalence_of(model), 1e-9), model.emissionprob
-    for _ in range(EM_STEPS):
-        expected = share @ m
-        ratio = np.divide(counts, expected, out=np.zeros(len(counts)), where=expected > 0)
-        share = share * (m @ ratio)
-        share = share / share.sum()
-    return np.asarray(share)
-
-
 def _starts(codes: Ints, offsets: Ints, span: int) -> Ints:
     """Places from which so many steps stay in the sequence, and meet nothing missing."""
     left = np.repeat(offsets[1:], np.diff(offsets)) - np.arange(len(codes))
@@ -246,9 +234,6 @@ def _across(chain: Whitened, codes: Ints, offsets: Ints, groups: Ints) -> Floats
     """Triples within the span of M, less what parameters can explain: (groups, cells)."""
     n_groups, d = int(groups.max()) + 1, len(chain.inside)
     places = _starts(codes, offsets, 2)
-    tangent = orthonormal_tangent(chain.seen, chain.transmat, chain.occupied)
-    if tangent.shape[1] >= d**3:
-        return np.empty((n_groups, 0))
     functions = np.ascontiguousarray(chain.inside.T)
     cubes, sizes = np.zeros((n_groups, d**3)), np.zeros(n_groups)
     for group in range(n_groups):
@@ -259,7 +244,13 @@ def _across(chain: Whitened, codes: Ints, offsets: Ints, groups: Ints) -> Floats
             a, b, c = (functions[codes[part + step]] for step in range(3))
             pairs = (a[:, :, None] * b[:, None, :]).reshape(len(part), d * d)
             cubes[group] += (pairs.T @ c).ravel()
-    cubes -= np.outer(sizes, triple_cube(chain.seen, chain.transmat, chain.occupied))
+    best = Chain(chain.seen, chain.transmat, chain.occupied)
+    if d <= MAX_BENT:
+        best = nearest_chain(best, cubes.sum(axis=0) / max(sizes.sum(), 1.0))
+    tangent = orthonormal_tangent(*best)
+    if tangent.shape[1] >= d**3:
+        return np.empty((n_groups, 0))
+    cubes -= np.outer(sizes, best.cube())
     return np.asarray(cubes - (cubes @ tangent) @ tangent.T)
 
 
@@ -274,6 +265,71 @@ def triple_cube(seen: Floats, transmat: Floats, occupied: Floats) -> Floats:
     return np.asarray(np.einsum("iy,jy,yk->ijk", before, seen, after).ravel())
 
 
+class Chain(NamedTuple):
+    """What a cube of triples depends on."""
+
+    seen: Floats
+    """L, (d, K)."""
+    transmat: Floats
+    occupied: Floats
+
+    def cube(self) -> Floats:
+        """T, (d^3,)."""
+        return triple_cube(*self)
+
+    def moved(self, step: Floats) -> Chain:
+        """Each parameter changed by as much: those of L, of A and of w."""
+        bounds = np.cumsum([part.size for part in self])[:-1]
+        parts = zip(self, np.split(step, bounds), strict=True)
+        return Chain(*(part + change.reshape(part.shape) for part, change in parts))
+
+    def tangent(self) -> Floats:
+        """All derivatives of T, (d^3, d K + K K + K)."""
+        seen, transmat, occupied = self
+        d = len(seen)
+        after = transmat @ seen.T
+        before = (seen * occupied) @ transmat
+        paths = occupied[:, None, None] * transmat[:, :, None] * transmat[None]  # (x, y, z)
+        one = np.eye(d)
+        by_first = np.einsum("ia,jy,kz,byz->ijkab", one, seen, seen, paths, optimize=True)
+        by_second = np.einsum("ja,ib,bk->ijkab", one, before, after, optimize=True)
+        by_third = np.einsum("ka,ix,jy,xyb->ijkab", one, seen, seen, paths, optimize=True)
+        by_step = np.einsum("ix,x,jy,yk->ijkxy", seen, occupied, seen, after, optimize=True)
+        by_next = np.einsum("ix,jx,ky->ijkxy", before, seen, seen, optimize=True)
+        by_start = np.einsum("ix,xy,jy,yk->ijkx", seen, transmat, seen, after, optimize=True)
+        changes = (by_first + by_second + by_third, by_step + by_next, by_start)
+        return np.hstack([change.reshape(d**3, -1) for change in changes])
+
+
+def nearest_chain(chain: Chain, cube: Floats) -> Chain:
+    """The chain nearby whose cube is nearest to ``cube``: Levenberg and Marquardt's steps.
+
+    A learned model is near the best one, in its law.  Where parameters are hardly determined, as
+    with as many states as symbols, it may be so far off in these that its law bends, to second
+    order by more than the noise: then its tangent alone does not hold what parameters explain.
+    """
+    residual = cube - chain.cube()
+    damping = 1e-3
+    for _ in range(STEPS):
+        tangent = chain.tangent()
+        gram, slope = tangent.T @ tangent, tangent.T @ residual
+        scale = np.maximum(gram.diagonal(), DETERMINED * gram.diagonal().max())
+        while damping < MAX_DAMPING:
+            step = np.linalg.solve(gram + damping * np.diag(scale), slope)
+            other = chain.moved(np.asarray(step, np.float64))
+            left = cube - other.cube()
+            if left @ left < residual @ residual:
+                break
+            damping *= 10
+        else:
+            return chain
+        gained = 1 - (left @ left) / (residual @ residual)
+        chain, residual, damping = other, left, max(damping / 10, 1e-9)
+        if gained < WORTH:
+            break
+    return chain
+
+
 def orthonormal_tangent(seen: Floats, transmat: Floats, occupied: Floats) -> Floats:
     """An orthonormal basis (d^3, r) of all changes of T that L, A and w can make, to first order.
 
@@ -281,22 +337,10 @@ def orthonormal_tangent(seen: Floats, transmat: Floats, occupied: Floats) -> Flo
     >>> orthonormal_tangent(seen, transmat, np.array([.6, .4])).shape
     (8, 7)
     """
-    d = len(seen)
-    after = transmat @ seen.T
-    before = (seen * occupied) @ transmat
-    paths = occupied[:, None, None] * transmat[:, :, None] * transmat[None]  # (x, y, z)
-    one = np.eye(d)
-    by_first = np.einsum("ia,jy,kz,byz->ijkab", one, seen, seen, paths, optimize=True)
-    by_second = np.einsum("ja,ib,bk->ijkab", one, before, after, optimize=True)
-    by_third = np.einsum("ka,ix,jy,xyb->ijkab", one, seen, seen, paths, optimize=True)
-    by_step = np.einsum("ix,x,jy,yk->ijkxy", seen, occupied, seen, after, optimize=True)
-    by_next = np.einsum("ix,jx,ky->ijkxy", before, seen, seen, optimize=True)
-    by_start = np.einsum("ix,xy,jy,yk->ijkx", seen, transmat, seen, after, optimize=True)
-    changes = (by_first + by_second + by_third, by_step + by_next, by_start)
-    columns = np.hstack([change.reshape(d**3, -1) for change in changes])
+    columns = Chain(seen, transmat, occupied).tangent()
     size = np.linalg.norm(columns, axis=0)
     columns = columns[:, size > 0] / size[size > 0]
-    if columns.shape[1] > d**3:
+    if columns.shape[1] > len(columns):
         values, vectors = np.linalg.eigh(columns @ columns.T)
         return np.asarray(vectors[:, values > DETERMINED * values[-1]])
     values, vectors = np.linalg.eigh(columns.T @ columns)

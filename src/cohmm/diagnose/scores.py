@@ -26,17 +26,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from cohmm.data.sequences import Sequences
 from cohmm.diagnose.fit_summary import NOTHING, Blocks
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import prevalence_of
 from cohmm.learn.pairs.pair_law import PairJacobian, fundamental
 from cohmm.learn.pairs.volume import Volume
+from cohmm.learn.sequences.likelihood import SequenceLikelihood
 from cohmm.model.hmm import HMM
 
 BATCH = 2**22  # numbers in the scores of the blocks of one batch
 SINGLE_PRECISION = 1000  # parameters from which on scores are float32
 PROBABILITY_FLOOR = 1e-300
 SCALE_FLOOR = 1e-12  # probability whose root is the scale of a zero
+TILT = 1e-6
 TRIPLE = 3
 TRIPLE_WINDOWS = 1000  # whose sums give the variance: standard errors are then right to about 2 %
 TRIPLES_PER_PARAMETER = 12
@@ -88,6 +91,77 @@ def block_information(model: HMM, blocks: Blocks) -> Information:
     left = 0.0 if blocks.complete else max(unsampled, 0.0)
     expected = np.repeat(visits, np.repeat([k, n], k)) * probability
     return Information(matrix, scale, total, matrix, np.sqrt(left * squares), expected)
+
+
+def sequence_scores(model: HMM, data: Sequences, weights: Floats) -> tuple[Floats, Floats]:
+    """The variance of the sum of the scores of whole sequences, and that sum: (P + K, P + K).
+
+    Entries are those of A, of M and of the start.  Each sequence counts as often as ``weights``
+    (S,) says, and nothing is assumed but that they are independent of one another.
+    """
+    k = model.n_components
+    p = np.append(entries(model), model.startprob)
+    size = len(p)
+    variance, total = np.zeros((size, size)), np.zeros(size)
+    order = np.argsort(data.lengths, kind="stable")
+    first = 0
+    while first < len(order):
+        # Padded to the longest of a batch, which says nothing: see `gradients`.
+        length = int(data.lengths[order[min(first + 255, len(order) - 1)]])
+        most = max(min(BATCH // max(size, 4 * k * length), 256), 1)
+        batch = order[first : first + most]
+        first += len(batch)
+        length = int(data.lengths[batch].max())
+        symbols = np.full((len(batch), length), NOTHING, np.int64)
+        for row, s in enumerate(batch):
+            symbols[row, : data.lengths[s]] = data.symbols[data.offsets[s] : data.offsets[s + 1]]
+        score = np.roll(gradients(model, symbols, None, np.ones(len(batch), bool), 0), -k, axis=1)
+        centre(score[:, :-k], p[:-k], k)
+        score[:, -k:] -= (score[:, -k:] @ model.startprob)[:, None]
+        total += weights[batch] @ score
+        variance += (weights[batch, None] * score).T @ score
+    # At the border of what is possible, and where the model was smoothed, scores have a mean.
+    variance -= np.outer(total, total) / weights.sum()
+    scale = scale_of(p)
+    return scale[:, None] * variance * scale, total
+
+
+def expected_uses(model: HMM, data: Sequences, weights: Floats) -> Floats:
+    """How often each entry of A, M and the start was used, (P + K,)."""
+    likelihood = SequenceLikelihood(data, weights, None)
+    used = likelihood.expected(model).counts
+    parts = used.transitions.ravel(), used.emissions.ravel(), used.starts
+    return np.asarray(likelihood.units * np.concatenate(parts))
+
+
+def observed_information(model: HMM, data: Sequences, weights: Floats, free: np.ndarray) -> Floats:
+    """- d2 log P(data) / du du', (P + K, P + K).
+
+    By differences of the score as an entry is tilted, p exp(t) / sum, in the rows and columns of
+    those that are ``free``; as `sequence_scores`.  It holds where the model does not.
+    """
+    k, n = model.emissionprob.shape
+    rows = np.append(np.repeat(np.arange(2 * k), np.repeat([k, n], k)), np.full(k, 2 * k))
+
+    def gradient(p: Floats) -> Floats:
+        tables = p[-k:], p[: k * k].reshape(k, k), p[k * k : -k].reshape(k, n)
+        uses = expected_uses(HMM(*tables), data, weights)
+        return np.where(free, uses / np.where(p > 0, p, 1.0), 0.0)
+
+    # A tilt of entry j moves p by p_j (e_j - p_row).  What all of a row have in common is nothing
+    # that the row may change by: the sandwich leaves it out.
+    p = np.append(entries(model), model.startprob)
+    at = gradient(p)
+    bend = np.zeros((len(p), len(p)))
+    for j in np.flatnonzero(free):
+        tilted = p.copy()
+        tilted[j] *= 1 + TILT
+        row = rows == rows[j]
+        tilted[row] /= tilted[row].sum()
+        bend[:, j] = (at - gradient(tilted)) / (np.log1p(TILT) * p[j])
+    scale = scale_of(p)
+    both = scale[:, None] * (bend + bend.T) / 2 * scale
+    return np.where(np.outer(free, free), both, 0.0)
 
 
 def triple_information(model: HMM, windows: Ints) -> Information:

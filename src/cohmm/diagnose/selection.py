@@ -262,7 +262,8 @@ def select_topics(
     documents : Documents, or what `read_documents` reads
         The corpus.
     n_components : several whole numbers, optional
-        Candidates; default: half as many as the pairs show, to twice as many.
+        Candidates; default: half as many as the pairs of all documents show, which is what "auto"
+        takes, to twice as many.
     held_out : float
         The share of documents that is not learned from.
     seeds : int
@@ -287,9 +288,10 @@ def select_topics(
         random_state = int(np.random.default_rng().integers(2**31))
     train, test = part(corpus, held_out, random_state)
     with silenced():
-        shown = htmm(train, "auto", refine=0, max_iter=1, random_state=random_state, **options)
-        detectable = shown.n_components
-        around = {max(1, round(share * detectable)) for share in AROUND}
+        quick = options | {"refine": 0, "max_iter": 1, "n_init": 1, "random_state": random_state}
+        detectable = htmm(corpus, "auto", **quick).n_components
+        most = len(np.unique(train.symbols))
+        around = {min(max(1, round(share * detectable)), most) for share in AROUND}
         wanted = sorted(around) if n_components is None else candidates_of(n_components)
         scored, measured = {}, {}
         for k in wanted:

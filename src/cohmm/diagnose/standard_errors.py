@@ -22,6 +22,7 @@ from cohmm.diagnose.fit_summary import (
     Blocks,
     FitSummary,
     PairTerms,
+    Sample,
     block_budget,
 )
 from cohmm.diagnose.intervals import Estimates, Interval, Tables, check_level, sandwich
@@ -37,6 +38,9 @@ MAX_PARAMETERS = 6000  # of transitions and emissions: the information then take
 MIN_COUNT = 1.0  # expected; what is rarer is pinned at zero
 MIN_BLOCKS = 4  # per parameter; of fewer, the model draws blocks of its own
 MIN_SEQUENCES = 2  # that say where sequences begin
+MIN_ROBUST = 50  # sequences, of which the sandwich is taken
+MAX_WORK = 2e10  # T P K^2 of the curvature: seconds
+SEED = 16
 MAX_ZERO = 0.1  # what is larger is no zero, however little is known of it
 PINNED = 0.5  # of a standard error, if all other entries were known: what is smaller is pinned
 NAMED_SHARE = 0.2  # of the largest change of a direction: what is named
@@ -115,20 +119,27 @@ class StandardErrors:
 
 
 def standard_errors(
-    summary: FitSummary, counts: Cooccurrence | None, n_detectable: int | None = None
+    summary: FitSummary,
+    counts: Cooccurrence | None,
+    n_detectable: int | None = None,
+    *,
+    robust: bool = True,
 ) -> StandardErrors:
     """How sure a model is, by what its fit has kept; ``counts`` where it is from pairs.
 
     ``n_detectable`` states show in the pairs: where the model has more, a note says so.
+    ``robust``: by the sandwich over sequences, if there are enough and no states are known.
     """
     model, held = summary.model, summary.held
     if summary.pairs is not None and counts is not None:
         errors = pair_errors(model, counts, summary.pairs, held)
     elif summary.n_triples and summary.blocks is not None:
         errors = triple_errors(model, summary.blocks, summary.n_triples, summary.starts, held)
+    elif robust and (by_sequences := robust_errors(model, summary.sample, held)) is not None:
+        errors = by_sequences
     else:
         assert summary.blocks is not None
-        errors = sequence_errors(model, summary.blocks, summary.starts, held)
+        errors = sequence_errors(model, summary.blocks, summary.starts, held, summary.lengths)
     k = model.n_components
     if n_detectable is None or n_detectable >= k:
         return errors
@@ -136,12 +147,71 @@ def standard_errors(
 
 
 @blas_threads(1)
-def sequence_errors(
-    model: HMM, blocks: Blocks, starts: Blocks | None = None, held: Tables | None = None
-) -> StandardErrors:
-    """Of a model of maximum likelihood, from the information in blocks of its data.
+def robust_errors(
+    model: HMM, sample: Sample | None, held: Tables | None = None
+) -> StandardErrors | None:
+    """Of a model of maximum likelihood, whether or not it is right: the sandwich over sequences.
 
-    ``starts`` are the first blocks of sequences, and ``held`` masks what was not estimated.
+        Cov = H^+ V H^+,     H = - d2 log P,     V = sum s s' over sequences
+
+    None where there are too few sequences: fewer than `MIN_ROBUST`, or than two per parameter.
+    """
+    if sample is None or len(sample.data) < MIN_ROBUST:
+        return None
+    k, n = model.n_components, len(sample.data)
+    fixed = _held(model, held)
+    starts_fixed = np.zeros(k, bool) if held is None else held.startprob
+    both = np.append(fixed, starts_fixed)
+    estimate = np.append(entries(model), model.startprob)
+    rows = np.append(_row_numbers(model), np.full(k, 2 * k))
+    pinned = scores.expected_uses(model, sample.data, sample.weights) < MIN_COUNT
+    free = ~pinned & ~both
+    n_free = int(free.sum()) - len(np.unique(rows[free]))
+    if n < 2 * n_free:
+        return None
+    # The curvature costs a pass for every entry: of many sequences, some will do.
+    budget = int(MAX_WORK / max(int(free.sum()) * k * k, 1))
+    some = max(int(np.searchsorted(np.cumsum(sample.data.lengths), budget)), min(n, MIN_ROBUST))
+    chosen = np.random.default_rng(SEED).permutation(n)[:some]
+    first, last = sample.data.offsets[:-1][chosen], sample.data.offsets[1:][chosen]
+    share = sample.weights.sum() / sample.weights[chosen].sum()
+    information = scores.observed_information(
+        model, sample.data.spans(first, last), share * sample.weights[chosen], free
+    )
+    variance, slope = scores.sequence_scores(model, sample.data, sample.weights)
+    options: dict[str, Any] = {
+        "information": information,
+        "variance": variance * (n / (n - n_free)),
+        "scale": scale_of(estimate),
+        "slope": np.minimum(slope, 0.0),
+        "pinned": pinned,
+    }
+    # Of entries at zero nothing was bent: what the sum of squares says of them bounds them.
+    at_zero = np.flatnonzero(pinned)
+    information[at_zero, at_zero] = variance[at_zero, at_zero]
+    rest = sandwich(estimate, rows, held=fixed, **options)
+    turned = np.roll(np.arange(len(estimate)), k)
+    options = {
+        name: value[np.ix_(turned, turned)] if value.ndim == 2 else value[turned]
+        for name, value in options.items()
+    }
+    start = sandwich(estimate[turned], rows[turned], held=starts_fixed, **options)
+    evidence = f"the sandwich over {n:,} sequences"
+    return StandardErrors.of(model, start, rest, evidence, [])
+
+
+@blas_threads(1)
+def sequence_errors(
+    model: HMM,
+    blocks: Blocks,
+    starts: Blocks | None = None,
+    held: Tables | None = None,
+    lengths: Ints | None = None,
+) -> StandardErrors:
+    """Of a model of maximum likelihood that is right, from the information in blocks of its data.
+
+    ``starts`` are the first blocks of sequences, and ``held`` masks what was not estimated.  Where
+    the data is little, the model draws blocks: of sequences of these ``lengths``, if any.
     """
     fixed = _held(model, held)
     notes = []
@@ -149,7 +219,7 @@ def sequence_errors(
     data = blocks
     if blocks.effective < MIN_BLOCKS * size and blocks.states is None:
         n, before = block_budget(size)
-        data = Blocks.simulated(model, n, float(blocks.weights.sum()), before)
+        data = Blocks.simulated(model, n, float(blocks.weights.sum()), before, lengths)
         notes.append(
             f"the data has {blocks.effective:,.0f} blocks of {BLOCK} symbols for {size:,} "
             "probabilities: too few to judge by, so the information is what the model expects"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from cohmm._validation import listed, shown
-from cohmm.data.arrow import group_rows, list_column
+from cohmm._validation import shown
+from cohmm.data.arrow import group_rows, list_column, take_cells
 from cohmm.data.parts import Failed, Parts
 from cohmm.kernels.threads import threads
 
@@ -170,23 +170,10 @@ def _on_values(
     return function(number, rows.values if change is None else change(rows.values), *broadcast)
 
 
-def chosen_column(names: Iterable[str], column: str | None, *others: str | None) -> str:
-    """The column to read, if it is there."""
-    names = list(names)
-    left = [name for name in names if name not in others]
-    if column is None and len(left) == 1:
-        column = left[0]
-    if column is None:
-        raise ValueError(f"say which column to read (column=): there are {listed(names)}")
-    for name in (column, *others):
-        if name is not None and name not in names:
-            raise ValueError(f"there is no column {shown(name)}; there are {listed(names)}")
-    return column
-
-
 def grouped(table: pa.Table, column: str, group: str | None, order: str | None) -> Rows:
     """Rows of a table as they are, or as one list per group."""
-    values, keys, lengths = group_rows(table, column, group, order)
+    order_of_rows, keys, lengths = group_rows(table, group, order)
+    values = take_cells(table, column, order_of_rows)
     return Rows(values if lengths is None else list_column(values, lengths), keys)
 
 

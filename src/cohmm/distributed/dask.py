@@ -12,13 +12,13 @@ import pyarrow as pa
 from dask.delayed import Delayed, delayed
 
 from cohmm._validation import shown
+from cohmm.data.arrow import chosen_column
 from cohmm.data.parts import EngineError, Failed, Parts, add_all, on_part, progress_callback
 from cohmm.distributed.backend import (
     Backend,
     Partitions,
     Rows,
     as_elements,
-    chosen_column,
     grouped,
     on_rows,
 )

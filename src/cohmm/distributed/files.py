@@ -13,7 +13,7 @@ from typing import Any, cast
 import pyarrow as pa
 from pyarrow import json, parquet
 
-from cohmm.data.arrow import decoded
+from cohmm.data.arrow import chosen_column, decoded
 from cohmm.data.memory import on_disk
 from cohmm.data.parts import Failed, Parts, add_all, one_by_one, placed
 from cohmm.data.readers.delimited import read_delimited
@@ -23,7 +23,6 @@ from cohmm.distributed.backend import (
     Backend,
     Partitions,
     Rows,
-    chosen_column,
     grouped,
     on_rows,
 )

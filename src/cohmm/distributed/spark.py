@@ -28,9 +28,9 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from cohmm._validation import shown
-from cohmm.data.arrow import list_column
+from cohmm.data.arrow import chosen_column, list_column
 from cohmm.data.parts import Failed, Parts, add_all, on_part
-from cohmm.distributed.backend import Backend, Partitions, Rows, chosen_column, on_rows
+from cohmm.distributed.backend import Backend, Partitions, Rows, on_rows
 
 SYMBOL, KEY, ORDER, BEGINS = "symbol", "key", "order", "begins"  # columns of rows
 NUMBER, PIECE, BYTES = "number", "piece", "bytes"  # columns of values on their way

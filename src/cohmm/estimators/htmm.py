@@ -12,11 +12,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from cohmm._validation import check_decay, check_whole, warn
-from cohmm.data.documents import Documents
+from cohmm._validation import check_decay, check_whole, silenced, warn
+from cohmm.data.documents import Documents, in_common_words, joined
 from cohmm.data.partitioned import Partitioned
-from cohmm.data.read_documents import TextWarning, read_documents
-from cohmm.data.tokens import TOKEN_PATTERN, Analyzer
+from cohmm.data.read_documents import TextWarning, pruned, raw_documents, read_documents
+from cohmm.data.tokens import TOKEN_PATTERN, Analyzer, WordCodes, as_analyzer
+from cohmm.data.vocabulary import Pruning, as_stop_words
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
 from cohmm.distributed.backend import Partitions
@@ -24,7 +25,7 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import Callback, progress_log
 from cohmm.learn.topics.htmm import htmm
-from cohmm.learn.topics.online import grown_htmm, with_new_documents
+from cohmm.learn.topics.online import WordsSeen, grown_htmm, joined_weights, with_new_documents
 from cohmm.learn.topics.pair_topics import SeedWords
 from cohmm.learn.topics.topic_fit import TopicFit, load_fit, save_fit
 from cohmm.learn.topics.topic_lags import TopicLags
@@ -43,10 +44,13 @@ from cohmm.topics.export import (
 from cohmm.topics.junk import Junk
 from cohmm.topics.over_time import LEVEL, TopicsOver, groups_of, topics_over
 from cohmm.topics.overview import MAX_DECODED
+from cohmm.topics.passages import Passage, passages
 from cohmm.topics.periods import Period
 from cohmm.topics.perplexity import Method, likelihood
+from cohmm.topics.search import Hit, TopicIndex
 from cohmm.topics.stability import TOP, Stability, stability
 from cohmm.topics.top_words import Order, top_words
+from cohmm.topics.tree import TopicTree, topic_tree
 
 TEXT_OPTIONS = (
     "analyzer",
@@ -127,7 +131,10 @@ class HTMM(
 
     fit_: TopicFit
     documents_: Documents | Partitioned
+    _everything: Any  # the same in all words, those that are not kept as well
     _weights: Any
+    _waiting: tuple[Documents, Any, tuple[str, ...]] | None  # documents, weights, words to keep
+    _words_seen: WordsSeen  # of a model loaded from a file
 
     def __init__(
         self,
@@ -187,7 +194,18 @@ class HTMM(
         a `Progress` for every pass, first over the pairs, then over the documents.
         """
         check_chain(self.chain)
-        documents = self._learn_words(X)
+        everything = self._all_words(X)
+        documents = self._pruned(everything, _own_words(X))
+        return self._learn(everything, documents, sample_weight, callback)
+
+    def _learn(
+        self,
+        everything: Any,
+        documents: Any,
+        sample_weight: Any,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Learn from documents; ``everything`` are they in all of their words."""
         if len(documents) == 1:
             warn(
                 "there is one document: topics are what tells its passages apart; if there are "
@@ -205,6 +223,7 @@ class HTMM(
             **self._learning(callback),
         )
         self.documents_, self._weights = documents, weights
+        self._everything, self._waiting = everything, None
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -215,41 +234,87 @@ class HTMM(
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, decay: float = 1.0
     ) -> Self:
-        """Add documents to those learned from before, and learn on from where it stood.
+        """Add documents to those learned from before, and learn on: this model changes.
 
-        New words join the vocabulary, if ``min_df`` and the like keep them among the new documents;
-        one that was given stays as it is.  What came before weighs ``decay`` times as much as it
-        did: below 1, the past is forgotten.  ``n_init`` is for the first call, which is `fit`: a
-        later one has one start, what was learned before.  Labels stay with their topics.
+        Words that the model knows stay; others join as soon as ``min_df`` and the like keep them
+        among all documents so far, unless ``vocabulary`` was given.  What came before weighs
+        ``decay`` times as much as it did: below 1, the past is forgotten.  ``n_init`` is for the
+        first call, which is `fit`: a later one has one start, what was learned before.  Labels stay
+        with their topics.  First batches that are too small to learn from are kept for the next
+        call, with a warning.
 
         A model loaded from a file goes on if ``save(path, counts=True)`` wrote its counts: pairs of
         all documents are summed, and the passes over documents, which see the new ones alone,
         count the old ones as they were counted then; see `cohmm.learn.topics.online`.
+
+        Returns
+        -------
+        This model.
         """
         check_decay(decay)
-        if not hasattr(self, "fit_"):
-            return self.fit(X, sample_weight=sample_weight)
         check_chain(self.chain)
         documents = getattr(self, "documents_", None)
         if isinstance(X, Partitions) or isinstance(documents, Partitioned):
+            if not hasattr(self, "fit_"):
+                return self.fit(X, sample_weight=sample_weight)
             raise ValueError("partial_fit is for documents in memory: fit all Partitions together")
+        if not hasattr(self, "fit_"):
+            return self._begin(X, sample_weight, decay)
         fit = self.fit_
         if fit.counts is None:
             raise ValueError(
                 "partial_fit needs the training documents or their pair counts, which a model "
                 "loaded from a file has only if save(path, counts=True) wrote it"
             )
-        new = self.encode(X) if self.vocabulary is not None else self._learn_words(X)
+        new, known = self._all_words(X), (*fit.vocabulary, *_own_words(X))
         options = {"decay": decay, **self._learning()}
         if documents is None:
-            learned = grown_htmm(new, fit, weights=sample_weight, **options)
+            seen = self._words_seen.plus(new, known)
+            words = seen.vocabulary(known, self._pruning())
+            learned = grown_htmm(new.in_words(words), fit, weights=sample_weight, **options)
+            self._words_seen = seen
         else:
+            everything = joined(*in_common_words(self._everything, new))
+            both, n = self._pruned(everything, known), np.arange(len(everything))
+            old, new = (both.select(n[n < len(documents)]), both.select(n[n >= len(documents)]))
             weights = (self._weights, sample_weight)
             learned, self.documents_, self._weights = with_new_documents(
-                fit, documents, new, weights=weights, lags=self.lags, **options
+                fit, old, new, weights=weights, lags=self.lags, **options
             )
+            self._everything = everything
         self.fit_ = with_labels_of(fit, learned)
         return self
+
+    def _begin(self, X: Any, sample_weight: Any, decay: float) -> Self:
+        """Learn from the first documents, or keep them where they are too few."""
+        new, known = self._all_words(X), _own_words(X)
+        weights = new.checked_weights(sample_weight)
+        if (waiting := getattr(self, "_waiting", None)) is not None:
+            first, before, words = waiting
+            weights = joined_weights(first, before, new, weights, decay)
+            new, known = joined(*in_common_words(first, new)), (*known, *words)
+        try:
+            documents, why = self._pruned(new, known), ""
+        except ValueError as error:
+            documents, why = new, str(error)
+        why = why or self._too_few(documents)
+        if why:
+            warn(
+                f"too few documents so far to learn from, {len(new)} ({why}): they are kept for "
+                "the next call of partial_fit",
+                TextWarning,
+            )
+            self._waiting = new, weights, known
+            return self
+        return self._learn(new, documents, weights)
+
+    def _too_few(self, documents: Documents) -> str:
+        """Why topics cannot be learned from these documents; "" where they can."""
+        if not (documents.lengths > 1).any():
+            return "none has two words"
+        k = 1 if self.n_components == "auto" else self.n_components
+        n = len(np.unique(documents.symbols))
+        return f"{n} words for {k} topics" if n < k else ""
 
     # -- the topics --------------------------------------------------------------------------
 
@@ -436,6 +501,103 @@ class HTMM(
         data = self._in_memory("over", documents)
         return topics_over(self._model(), data, groups_of(by, data, period), level=level)
 
+    # -- finding documents, and passages -----------------------------------------------------
+
+    def index(self, documents: Any = None) -> TopicIndex:
+        """Documents with their shares of topics, so that many searches cost little.
+
+        ``documents`` are as for ``fit``; default: those of training.
+
+        >>> texts = ["oil gas oil", "wheat corn wheat", "gold ore gold"] * 9
+        >>> HTMM(3, random_state=0).fit(texts).index()
+        TopicIndex(27 documents, 3 topics)
+        """
+        if isinstance(documents, TopicIndex):
+            return documents
+        data, model = self._in_memory("search", documents), self._model()
+        kept: tuple[TopicFit, str, TopicIndex] | None = getattr(self, "_index", None)
+        if kept is not None and kept[:2] == (self.fit_, self.chain) and kept[2].documents is data:
+            return kept[2]
+        index = TopicIndex.of(model, data)
+        self._index = (self.fit_, self.chain, index)
+        return index
+
+    def search(self, query: str | Iterable[str], documents: Any = None, n: int = 10) -> list[Hit]:
+        """The ``n`` documents that answer a query, by its words and by their topics.
+
+        Parameters
+        ----------
+        query : str, or list of words
+            What is looked for; a string becomes words as documents do.
+        documents : as for ``fit``, or a `TopicIndex`, or None
+            Where; an index, which `index` makes, is searched at once.  None: those of training.
+        n : int
+            How many, at most.
+
+        >>> texts = ["oil gas oil", "wheat corn wheat", "gold ore gold"] * 9
+        >>> [hit.document for hit in HTMM(3, random_state=0).fit(texts).search("corn", n=2)]
+        [1, 4]
+        """
+        return self.index(documents).search(self._query(query), n)
+
+    def similar(self, documents: Any, n: int = 5, *, among: Any = None) -> list[list[Hit]]:
+        """For each of ``documents``, the ``n`` that are most alike by their topics.
+
+        ``among``, as for ``fit`` or a `TopicIndex`, is where to look; default: those of training.
+
+        >>> texts = ["oil gas oil", "wheat corn wheat", "gold ore gold"] * 9
+        >>> HTMM(3, random_state=0).fit(texts).similar(["corn"], 1)[0][0].document
+        1
+        """
+        index = self.index(among)
+        return index.similar(self._model().infer(self.encode(documents)).shares, n)
+
+    def representative(self, n: int = 5, documents: Any = None) -> list[list[Hit]]:
+        """For every topic, the ``n`` documents that are most about it; see `TopicIndex`.
+
+        >>> texts = ["oil gas oil", "wheat corn wheat", "gold ore gold"] * 9
+        >>> len(HTMM(3, random_state=0).fit(texts).representative(2))
+        3
+        """
+        return self.index(documents).representative(n)
+
+    def passages(self, documents: Any, *, length: float | None = None) -> list[list[Passage]]:
+        """Where each document changes subject, coarser than words; see `cohmm.topics.passages`.
+
+        Parameters
+        ----------
+        documents : list of str, or of lists of words, or a path
+            Raw texts, whose sentences end with their punctuation: passages are whole sentences,
+            and say which characters of the text they are.
+        length : float, optional
+            Words that a passage should have, on average; default: learned from the documents.
+
+        >>> oil, grain = "Oil and gas rose. Gas fell. ", "Wheat and corn fell. Corn rose. "
+        >>> topics = HTMM(2, random_state=0).fit([oil * 9, grain * 9] * 5)
+        >>> [len(cut) for cut in topics.passages([oil * 4 + grain * 4])]
+        [2]
+        """
+        self._fitted()
+        cut = as_analyzer(self.analyzer, self.token_pattern, self.lowercase)
+        ignored = as_stop_words(self.stop_words)
+        raw = raw_documents(documents)
+        return passages(
+            self._model(), raw, lambda: WordCodes(cut, self.lowercase), ignored, length=length
+        )
+
+    # -- how topics belong together ----------------------------------------------------------
+
+    def tree(self, *, n_words: int = 3) -> TopicTree[Self]:
+        """Which topics merge, from all of them to one: see `cohmm.topics.tree`.
+
+        ``tree.cut(8)`` is the model with eight topics, ``n_words`` are those of every node.
+
+        >>> texts = ["oil gas oil", "gas oil gas", "gold ore gold"] * 9
+        >>> HTMM(3, random_state=0).fit(texts).tree().cut(1).transform(["oil"])
+        array([[1.]])
+        """
+        return topic_tree(self._fitted(), self._merged, n_words=n_words)
+
     # -- how good they are, and how sure -----------------------------------------------------
 
     def coherence(
@@ -611,14 +773,20 @@ class HTMM(
             raise ValueError(
                 "there are no counts to save: the model was loaded from a file without any"
             )
-        save_fit(path, fit if counts else replace(fit, counts=None), self.get_params())
+        if not counts:
+            save_fit(path, replace(fit, counts=None), self.get_params())
+            return
+        seen = getattr(self, "_words_seen", None)
+        if seen is None and isinstance(getattr(self, "_everything", None), Documents):
+            seen = WordsSeen.of(self._everything, fit.vocabulary)
+        save_fit(path, fit, self.get_params(), seen)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model that `save` wrote."""
-        fit, parameters = load_fit(path, cls._get_param_names())
+        fit, parameters, seen = load_fit(path, cls._get_param_names())
         model = cls(**parameters)
-        model.fit_ = fit
+        model.fit_, model._words_seen = fit, WordsSeen(*seen) if seen else WordsSeen(0, {})
         return model
 
     # -- scikit-learn ------------------------------------------------------------------------
@@ -649,8 +817,24 @@ class HTMM(
             "callback": callback or progress_log(self.verbose),
         }
 
-    def _learn_words(self, X: Any) -> Documents:
-        return read_documents(X, **{name: getattr(self, name) for name in TEXT_OPTIONS})
+    def _all_words(self, X: Any) -> Any:
+        """Documents in all words that are no stop words; Partitions in those that are learned."""
+        options = {name: getattr(self, name) for name in TEXT_OPTIONS}
+        if self.vocabulary is not None or isinstance(X, (Partitions, Partitioned)):
+            return read_documents(X, **options)
+        self._pruning()  # is checked before anything is read
+        with silenced(TextWarning):  # of empty documents, which there are more of afterwards
+            return read_documents(X, **options | {"min_df": 1, "max_df": 1.0, "max_features": None})
+
+    def _pruned(self, everything: Any, known: tuple[str, ...] = ()) -> Any:
+        """Documents in the words that ``min_df`` and the like keep, and in those that are known."""
+        if self.vocabulary is not None or isinstance(everything, Partitioned):
+            return everything
+        return pruned(everything, self._pruning(), known)
+
+    def _pruning(self) -> Pruning:
+        stop_words = as_stop_words(self.stop_words)
+        return Pruning(stop_words, self.min_df, self.max_df, self.max_features)
 
     def _reading(self) -> dict[str, Any]:
         """How texts become words of the model."""
@@ -690,6 +874,19 @@ class HTMM(
         known = self._known(documents)
         return None if known is None else self._model().infer(known).shares
 
+    def _merged(self, groups: list[list[int]]) -> Self:
+        return self.merge(groups) if groups else self
+
+    def _query(self, query: str | Iterable[str]) -> list[str]:
+        """The words of a query, those that the topics do not know among them."""
+        if not isinstance(query, str):
+            return list(query)
+        codes = WordCodes(
+            as_analyzer(self.analyzer, self.token_pattern, self.lowercase), self.lowercase
+        )
+        codes.add_texts([query])
+        return [codes.words[code] for code in codes.symbols]
+
     def _with_fit(self, fit: TopicFit) -> Self:
         model = copy(self)
         for name, value in vars(self).items():
@@ -697,3 +894,8 @@ class HTMM(
                 setattr(model, name, dict(value))
         model.fit_, model.n_components = fit, fit.n_components
         return model
+
+
+def _own_words(X: Any) -> tuple[str, ...]:
+    """The words of `Documents`, which are taken as they are."""
+    return X.vocabulary if isinstance(X, Documents) else ()

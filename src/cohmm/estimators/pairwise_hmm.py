@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from cohmm._validation import check_choice, check_decay
 from cohmm.data.partitioned import Data, as_data
 from cohmm.data.sequences import Sequences
-from cohmm.diagnose.bootstrap import Bootstrap, bootstrap, refit
+from cohmm.diagnose.bootstrap import Bootstrap, bootstrap, refit_anew, refit_near, warn_of_near_fits
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.fit_summary import FitSummary, summary_for
 from cohmm.diagnose.standard_errors import StandardErrors, standard_errors
@@ -26,13 +26,12 @@ from cohmm.learn.constraints import PseudoCounts, UserTables
 from cohmm.learn.learner import Callback, Fit, progress_log, warn
 from cohmm.learn.pairs.pair_evidence import Combine, PairFit
 from cohmm.learn.pairs.volume import Volume
-from cohmm.learn.pairwise import PairwiseFit, pairwise
+from cohmm.learn.pairwise import PairwiseFit, check_ends, pairwise
 from cohmm.learn.refinement import SMOOTHING, Past, Refine
 from cohmm.learn.sequences.refine import RefinedFit
-from cohmm.model.answers import Algorithm, Answers
+from cohmm.model.answers import Algorithm, Answers, Unseen, load_fitted, save_fitted
 from cohmm.model.convert import HMMTable
 from cohmm.model.hmm import HMM
-from cohmm.model.unseen_symbols import good_turing, with_rare
 
 
 @dataclass(frozen=True)
@@ -105,9 +104,13 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Number of symbols; default: the largest seen plus one.
     vocabulary : list, optional
         Labels of the symbols; default: learned, where symbols are strings.
-    unseen : "error", "missing" or "rare"
-        What a symbol is that was not there when the model was fitted: a mistake, a missing
-        observation, or as improbable as the symbols seen once suggest (Good-Turing).
+    unseen : "rare", "missing" or "error"
+        What a symbol is that was not there when the model was fitted: as improbable as the symbols
+        seen once suggest (Good-Turing), a missing observation, or a mistake.  Without counts of
+        symbols, where the model was set by hand, rare ones are mistakes.
+    end : bool
+        Sequences end by themselves: that one ends is an event, the last symbol, ``"<end>"``.  So
+        its length and how it ends count in likelihood, surprise, forecasts and samples.
     characters : bool
         Read strings symbol by symbol: data is one string, or a list of them, a sequence each.
     algorithm : "viterbi" or "map"
@@ -155,6 +158,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     fit_: Fit
     pair_fit_: Fit | None
     _tables = UserTables()
+    _symbol_counts: Floats | None = None
     _summary: FitSummary | None = None
 
     def __init__(
@@ -174,7 +178,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         sparsity: float | Literal["auto"] = "auto",
         n_features: int | None = None,
         vocabulary: Iterable[Any] | None = None,
-        unseen: Literal["error", "missing", "rare"] = "error",
+        unseen: Unseen = "rare",
+        end: bool = False,
         characters: bool = False,
         algorithm: Algorithm = "viterbi",
         params: str = "ste",
@@ -201,6 +206,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features = n_features
         self.vocabulary = vocabulary
         self.unseen = unseen
+        self.end = end
         self.characters = characters
         self.algorithm = algorithm
         self.params = params
@@ -273,11 +279,15 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         check_decay(decay)
         data = self._sequences(X, _one_of(y, lengths))
         if not hasattr(self, "counts_"):
+            if self._symbol_counts is not None:
+                raise ValueError(
+                    "partial_fit adds to the counts of pairs, which the file of this model does "
+                    "not have: write it by save(path, counts=True)"
+                )
             return self._learn(data, self.refine)
-        if self.refine is not False and isinstance(self.fit_, RefinedFit):
-            past = Past(self.counts_, self.model_, self.fit_.statistics).weighted(decay)
+        past = Past.of(self.counts_, self.model_, getattr(self, "fit_", None)).weighted(decay)
+        if self.refine is not False and past.statistics is not None:
             return self._learn(data, self.refine, past)
-        past = Past(self.counts_, self.model_).weighted(decay)
         return self._learn(count_pairs(data, lags=self.lags), refine=False, past=past)
 
     # -- the model ---------------------------------------------------------------------------
@@ -296,10 +306,10 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_features(self) -> int | None:
-        """Number of symbols: as given, or as in the model."""
+        """Number of symbols: as given, or as in the model, without the end of a sequence."""
         n_features: int | None = self.__dict__["n_features"]
         model = self._tables.model
-        return n_features if n_features is not None or model is None else model.n_symbols
+        return n_features if n_features is not None or model is None else model.n_symbols - self.end
 
     @n_features.setter
     def n_features(self, value: int | None) -> None:
@@ -350,27 +360,26 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """log P(X), the sum over all sequences."""
         return self._answers().log_likelihood(X, _one_of(y, lengths))
 
-    def score_sequences(self, X: Any, lengths: Iterable[int] | None = None) -> Any:
+    def score_sequences(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
         """log P of every sequence, (S,); of `Partitions`, a collection of their engine."""
-        return self._answers().log_likelihoods(X, lengths)
+        return cast(Floats, self._answers().log_likelihoods(X, lengths))
 
     def score_samples(
         self, X: Any, y: Any = None, lengths: Iterable[int] | None = None
     ) -> tuple[float, Floats]:
         """log P(X) and the posteriors of the states, (T, K)."""
-
-        def both(model: HMM, data: Sequences) -> tuple[float, Floats]:
-            return model.log_likelihood(data), model.posterior(data)
-
-        return self._answers().ask(both, X, _one_of(y, lengths))
+        answers = self._answers()
+        encoded = answers.encode(X, _one_of(y, lengths))
+        return float(answers.scores_of(encoded).sum()), answers.posterior_of(encoded)
 
     def surprise(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
         """-log P(symbol | the symbols of its sequence before it), (T,), in nats.
 
         What no model expected stands out; the sum is minus the score.  A missing symbol is no
-        surprise, 0; one that is impossible is infinite, and is then passed over.
+        surprise, 0; one that is impossible is infinite, and is then passed over.  With ``end=True``
+        the last symbol of a sequence has the surprise of the end as well.
         """
-        return self._answers().ask(HMM.surprise, X, lengths)
+        return self._answers().surprise(X, lengths)
 
     def aic(self, X: Any, lengths: Iterable[int] | None = None) -> float:
         """Akaike's criterion on ``X``; smaller is better."""
@@ -378,62 +387,90 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def bic(self, X: Any, lengths: Iterable[int] | None = None) -> float:
         """The Bayesian information criterion on ``X``; smaller is better."""
-
-        def both(model: HMM, data: Sequences) -> tuple[float, int]:
-            return model.log_likelihood(data), len(data.symbols)
-
-        log_likelihood, length = self._answers().ask(both, X, lengths)
-        return float(np.log(length)) * _n_free(self.model_) - 2 * log_likelihood
+        answers = self._answers()
+        encoded = answers.encode(X, lengths)
+        penalty = float(np.log(len(encoded.data.symbols))) * _n_free(self.model_)
+        return penalty - 2 * float(answers.scores_of(encoded).sum())
 
     # -- states ------------------------------------------------------------------------------
 
-    def predict(self, X: Any, lengths: Iterable[int] | None = None) -> Any:
+    def predict(self, X: Any, lengths: Iterable[int] | None = None) -> Ints:
         """The states, (T,); of `Partitions` as `decode`."""
-        decoded = self.decode(X, lengths)
-        return decoded if isinstance(X, Partitions) else decoded[1]
+        decoded: Any = self.decode(X, lengths)
+        return cast(Ints, decoded if isinstance(X, Partitions) else decoded[1])
 
     def decode(
         self, X: Any, lengths: Iterable[int] | None = None, algorithm: Algorithm | None = None
-    ) -> Any:
+    ) -> tuple[float, Ints]:
         """(log P(states, X), states); of `Partitions`, a collection of both for every sequence."""
-        return self._answers().decode(X, lengths, algorithm or self.algorithm)
+        decoded = self._answers().decode(X, lengths, algorithm or self.algorithm)
+        return cast(tuple[float, Ints], decoded)
 
     def predict_proba(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
         """Posteriors of the states, (T, K)."""
-        return self._answers().ask(HMM.posterior, X, lengths)
+        return self._answers().posterior(X, lengths)
 
     def filter(self, X: Any, lengths: Iterable[int] | None = None) -> Floats:
         """P(state | symbols so far), (T, K): no look-ahead."""
-        return self._answers().ask(HMM.filter, X, lengths)
+        return self._answers().filter(X, lengths)
 
     # -- what comes next ---------------------------------------------------------------------
 
     def forecast(self, X: Any, lengths: Iterable[int] | None = None, *, steps: int = 1) -> Floats:
-        """Probabilities of the next symbols, (steps, N), or (S, steps, N) with lengths."""
-        ahead = self._answers().ask(partial(HMM.forecast, steps=steps), X, lengths)
-        ahead = ahead[..., : self.model_.n_symbols]  # without the rare one
-        return ahead[None] if lengths is not None and ahead.ndim == 2 else ahead
+        """Probabilities of the next symbols, (steps, N), or (S, steps, N) with lengths.
+
+        With ``end=True`` the column of the end is the probability that it has come by then.
+        """
+        return self._answers().forecast(X, lengths, steps)
 
     def sample(
-        self, n_samples: int = 1, random_state: Any = None, currstate: int | None = None
-    ) -> tuple[np.ndarray, Ints]:
-        """Draw one sequence: symbols, (n, 1) as hmmlearn gives them, and states, (n,).
+        self,
+        n_samples: int | None = None,
+        random_state: Any = None,
+        currstate: int | None = None,
+        *,
+        n_sequences: int | None = None,
+    ) -> tuple[Any, Ints]:
+        """Draw one sequence, or, with ``end=True``, so many whole ones: symbols and states.
 
-        ``currstate`` is the state of the first symbol, where it is known.
+        Of one sequence the symbols are (n, 1) as hmmlearn gives them, 1 by default, and states
+        (n,).  With ``n_sequences`` they are `Sequences`, each as long as it happens to be, and the
+        states of all, (T,).  ``currstate`` is the state of the first symbol, where it is known.
+
+        >>> model = PairwiseHMM(1, end=True)
+        >>> model.startprob_, model.transmat_, model.emissionprob_ = [1], [[1]], [[.5, .3, .2]]
+        >>> sequences, states = model.sample(n_sequences=2, random_state=0)
+        >>> [len(sequence) for sequence in sequences], states.shape
+        ([6, 4], (10,))
         """
         seed = self.random_state if random_state is None else random_state
-        symbols, states = self.model_.sample(n_samples, seed, currstate)
-        return symbols[:, None], states
+        if n_sequences is None and not self.end:
+            symbols, states = self.model_.sample(
+                1 if n_samples is None else n_samples, seed, currstate
+            )
+            return symbols[:, None], states
+        if n_sequences is None or n_samples is not None:
+            raise ValueError(
+                "sequences of a model with end=True end by themselves: give n_sequences alone"
+            )
+        if not self.end:
+            raise ValueError(
+                "n_sequences is for a model with end=True, whose sequences end by themselves: "
+                "give n_samples"
+            )
+        return self._answers().sample(n_sequences, seed, currstate)
 
     # -- how sure it is ----------------------------------------------------------------------
 
     def standard_errors(
-        self, X: Any = None, lengths: Iterable[int] | None = None
+        self, X: Any = None, lengths: Iterable[int] | None = None, *, robust: bool = True
     ) -> StandardErrors:
         """How sure each number is: see `cohmm.diagnose.StandardErrors`.
 
-        Of a refined model from the information in blocks of the data, some thousands of which the
-        fit has kept; of a pair estimate from the counts alone.  No data is needed, unless the model
+        Of a refined model with enough sequences by the sandwich over these, which holds whether or
+        not the model does; with ``robust=False``, or of few long sequences, from the information in
+        blocks of the data, which takes the model for right.  The fit has kept some thousands of
+        both.  Of a pair estimate from the counts alone.  No data is needed, unless the model
         was set by hand, or read from a file: ``X`` is then what it is from.
 
         >>> from cohmm.datasets.synthetic import separable_hmm
@@ -444,6 +481,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         >>> bool((low.transmat <= model.transmat_).all())
         True
         """
+        check_choice((True, False), robust=robust)
         model, data = self.model_, self._data(X, lengths)
         summary = summary_for(self._summary, model, data, "standard_errors(")
         counts, pairs = getattr(self, "counts_", None), getattr(self, "pair_fit_", None)
@@ -451,8 +489,9 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             counts = count_pairs(data, lags=counts.lags)
         as_learned = self._summary is not None and self._summary.model is model
         if as_learned and isinstance(pairs, PairFit):
-            return standard_errors(summary, counts, pairs.spectrum.n_detectable)
-        return standard_errors(summary, counts)
+            shown = pairs.spectrum.n_detectable
+            return standard_errors(summary, counts, shown, robust=robust)
+        return standard_errors(summary, counts, robust=robust)
 
     def bootstrap(
         self,
@@ -460,15 +499,16 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         X: Any = None,
         lengths: Iterable[int] | None = None,
         *,
+        refit: Literal["warm", "scratch"] = "warm",
         threshold: float | None = None,
         random_state: Any = None,
         callback: Callable[[int, int], None] | None = None,
     ) -> Bootstrap:
         """Learn again from data drawn anew: see `cohmm.diagnose.Bootstrap`.
 
-        Fits start from the model, run on as many threads as there are, and their states are
-        matched to the model's.  Slower than `standard_errors`, and narrower than the truth where
-        zeros abound; but for any size of model, and it says which states come back.
+        Fits run on as many threads as there are, and their states are matched to the model's.
+        Slower than `standard_errors`, and narrower than the truth where zeros abound; but for any
+        size of model, and it says which states come back.
 
         Parameters
         ----------
@@ -478,6 +518,10 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             The data that the model is from, whose sequences are drawn with replacement; fewer than
             20 are cut into blocks, which are drawn instead.  Default: the model draws as much
             data as it was learned from.
+        refit : "warm" or "scratch"
+            Where fits start: from the model, which is quick and stays near it, with a warning where
+            the data does not determine the states; or anew, as the model was learned, which shows
+            what else the data might have led to, and takes as long as so many fits.
         threshold : float, optional
             Total variation of emissions within which a state has come back; default: half the way
             to the nearest other state, and .2 at most.
@@ -488,13 +532,21 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """
         data = self._data(X, lengths)
         summary = summary_for(self._summary, self.model_, data, "bootstrap(100, ")
+        check_choice(("warm", "scratch"), refit=refit)
         fit, counts = getattr(self, "fit_", None), getattr(self, "counts_", None)
-        again = refit(
-            summary,
-            (1,) if counts is None else counts.lags,
-            smoothing=SMOOTHING if self.smoothing is None else self.smoothing,
-            sparsity=fit.sparsity if isinstance(fit, RefinedFit) else 0.0,
-        )
+        if refit == "scratch":
+            options = self._options(summary.model) | {"refine": self.refine}
+            if summary.pairs is not None:
+                options |= {"refine": False, "sparsity": "auto"}
+            again = refit_anew(summary, options)
+        else:
+            again = refit_near(
+                summary,
+                (1,) if counts is None else counts.lags,
+                smoothing=SMOOTHING if self.smoothing is None else self.smoothing,
+                sparsity=fit.sparsity if isinstance(fit, RefinedFit) else 0.0,
+            )
+            warn_of_near_fits(summary, counts)
         return bootstrap(
             summary.model,
             again,
@@ -520,6 +572,44 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """
         return diagnose(self, self._data(X, lengths), random_state=random_state)
 
+    # -- files -------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str], *, counts: bool = False) -> None:
+        """Write the model to a file, with all options and how often each symbol was seen.
+
+        With ``counts``, those of the pairs as well, so that what is loaded can `partial_fit`.
+        `HMM.load` reads the model alone.
+
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "model.cohmm")
+        >>> model = PairwiseHMM(2, random_state=0).fit([0, 1, 2, 1] * 500)
+        >>> model.save(path)
+        >>> PairwiseHMM.load(path).score([0, 1, 9]) == model.score([0, 1, 9])
+        True
+        """
+        if counts and not hasattr(self, "counts_"):
+            raise ValueError("there are no counts to save: the model was not fitted here")
+        save_fitted(path, self._answers(), self.get_params(), self.counts_ if counts else None)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that `save`, `HMM.save` or ``cohmm fit`` wrote."""
+        answers, parameters, counts = load_fitted(path, cls._get_param_names())
+        model = cls(**parameters)
+        model._tables = UserTables().with_model(answers.model)
+        model._symbol_counts, model.n_features_in_ = answers.symbol_counts, 1
+        if counts is not None:
+            model.counts_ = counts
+        return model
+
+    @classmethod
+    def from_hmmlearn(cls, model: Any, vocabulary: Iterable[Any] | None = None) -> Self:
+        """An estimator with the parameters of a fitted `hmmlearn.hmm.CategoricalHMM`."""
+        hmm = HMM.from_hmmlearn(model, vocabulary)
+        estimator = cls(hmm.n_components, random_state=model.random_state)
+        estimator._tables = UserTables().with_model(hmm)
+        return estimator
+
     # -- scikit-learn ------------------------------------------------------------------------
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -538,13 +628,14 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     # -- inside ------------------------------------------------------------------------------
 
     def _sequences(self, X: Any, lengths: Iterable[int] | None) -> Data:
-        return as_data(
+        data = as_data(
             X,
             lengths,
             vocabulary=self.vocabulary,
             n_symbols=self.__dict__["n_features"],
             characters=self.characters,
         )
+        return data.with_end() if self.end else data
 
     def _learn(
         self,
@@ -556,6 +647,8 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         callback: Callback | None = None,
     ) -> Self:
         check_choice(("error", "missing", "rare"), unseen=self.unseen)
+        if self.end:
+            check_ends(data)
         constraints = self._tables.constraints(
             self.n_components,
             params=self.params,
@@ -568,23 +661,13 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         fit = pairwise(
             data,
             self.n_components if past is None else past.model.n_components,
-            lags=None if isinstance(data, Cooccurrence) else self.lags,
-            combine=self.combine,
-            volume=self.volume,
-            penalty=self.penalty,
             weights=weights,
             constraints=constraints,
-            max_iter=self.max_iter if self.n_iter is None else self.n_iter,
-            tol=self.tol,
-            n_init=self.n_init,
-            smoothing=self.smoothing,
             refine=refine,
-            sparsity=0.0
-            if isinstance(data, Cooccurrence) and self.sparsity != "auto"
-            else self.sparsity,
             random_state=self.random_state,
             past=past,
             callback=callback or progress_log(self.verbose),
+            **self._options(data),
         )
         summary = FitSummary.of(
             fit.counts if past or (fit.pairs and not fit.refined) else data,
@@ -598,10 +681,26 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         # Together, and last: a fit that fails leaves what was there.
         self.counts_, self.pair_fit_, self.fit_ = fit.counts, fit.pairs, fit.last
         self._tables, self._summary = self._tables.with_model(fit.model), summary
+        self._symbol_counts = fit.counts.symbol_counts
         self.n_features_in_ = 1
         if not fit.converged:
             warn(_not_converged(fit, self.n_iter or self.max_iter), ConvergenceWarning)
         return self
+
+    def _options(self, data: Any) -> dict[str, Any]:
+        """Those of `pairwise` that are the same whenever this learns from ``data``."""
+        counted = isinstance(data, Cooccurrence)
+        return {
+            "lags": None if counted else self.lags,
+            "combine": self.combine,
+            "volume": self.volume,
+            "penalty": self.penalty,
+            "max_iter": self.max_iter if self.n_iter is None else self.n_iter,
+            "tol": self.tol,
+            "n_init": self.n_init,
+            "smoothing": self.smoothing,
+            "sparsity": 0.0 if counted and self.sparsity != "auto" else self.sparsity,
+        }
 
     def _check(self) -> None:
         """Make a model of what was set, and refuse what does not fit together (hmmlearn's name)."""
@@ -610,27 +709,21 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             raise NotFittedError(f"this {name} is not fitted: call fit, or set {left}")
         if self._tables.unchecked:
             self._tables = self._tables.checked(
-                self.n_components, self.__dict__["n_features"], self.vocabulary
+                self.n_components, self.__dict__["n_features"], self.vocabulary, self.end
             )
-
-    def _as_symbols(self, X: Any, lengths: Any) -> tuple[Any, Any]:
-        """Data and lengths as they are, or strings as sequences of characters."""
-        if self.characters:
-            return Sequences.of(X, lengths, characters=True), None
-        return X, lengths
 
     def _answers(self) -> Answers:
         """The model, and how data is encoded for it."""
         check_choice(("scaling", "log"), implementation=self.implementation)
-        model, rare = self.model_, None
-        if self.unseen == "rare":
-            if not hasattr(self, "counts_"):
-                raise ValueError(
-                    "unseen='rare' needs counts of symbols: fit, or say unseen='missing'"
-                )
-            rare = with_rare(model, good_turing(self.counts_.symbol_counts))
-        in_logarithms, by_hand = self.implementation == "log", not hasattr(self, "n_features_in_")
-        return Answers(model, self.unseen, rare, self.characters, in_logarithms, by_hand)
+        return Answers(
+            self.model_,
+            self.unseen,
+            self._symbol_counts,
+            self.characters,
+            self.end,
+            self.implementation == "log",
+            columns=not hasattr(self, "n_features_in_"),
+        )
 
     def _data(self, X: Any, lengths: Any) -> Sequences | None:
         """Data in the symbols of the model; where others may be unseen, those are missing."""
@@ -642,8 +735,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 "Partitions are read once, by fit, which keeps what is needed: leave out X"
             )
-        X, lengths = self._as_symbols(X, lengths)
-        return self.model_.encode(X, lengths, "error" if self.unseen == "error" else "missing")
+        return self._answers().encode(X, lengths).data
 
 
 def _one_of(second: Any, lengths: Any) -> Any:

@@ -19,8 +19,8 @@ from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.cooccurrence import LARGEST_DENSE, Cooccurrence, check_total, checked_lag
 from cohmm.evidence.external_sum import UNLIMITED, ExternalSum, PackedRows, added_rows
 from cohmm.evidence.prune import Selection, enlarged
-from cohmm.kernels import counts as kernels
-from cohmm.kernels.counts import LARGEST_BYTE, PackedEntries, pack_equal
+from cohmm.kernels import native
+from cohmm.kernels.counts import LARGEST_BYTE, PackedEntries
 from cohmm.kernels.threads import n_threads, run, split
 from cohmm.kernels.types import Floats, Ints
 
@@ -257,7 +257,7 @@ def dense_counts(
     def count(first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         table, alone = np.zeros((n, n), kind), np.zeros(n, kind)
         part = (begin + first, begin + stop)
-        kernels.count_dense(data.symbols, data.offsets, part, lag, weights, table, alone)
+        native.count_dense(data.symbols, data.offsets, part, lag, weights, table, alone)
         return table, alone
 
     tables = run(count, parts)
@@ -283,7 +283,7 @@ def packed_counts(
     def pack(bucket: np.ndarray, entries: slice, rows: slice) -> np.ndarray:
         large = np.empty(len(bucket) // (LARGEST_BYTE + 1), np.int64)
         out = PackedEntries(columns[entries], small[entries], large, widths[rows], n_large[rows])
-        used = pack_equal(bucket, n, out, totals[rows])
+        used = native.pack_equal(bucket, n, out, totals[rows])
         return large[:used].copy()
 
     large = np.concatenate(run(pack, pairs.tasks()))
@@ -324,19 +324,19 @@ def _sorted_pairs(data: Sequences, lag: int, block: tuple[int, int]) -> _SortedP
     ]
     sizes, alone = np.zeros((2, len(parts), n), np.int64)
     run(
-        lambda i, part: kernels.count_rows(symbols, offsets, part, lag, sizes[i], alone[i]),
+        lambda i, part: native.count_rows(symbols, offsets, part, lag, sizes[i], alone[i]),
         list(enumerate(parts)),
     )
     most = max(BUCKET, length // MOST_BUCKETS)
     bucket_of = np.empty(n, np.int32)
-    n_buckets = kernels.cut_rows(sizes.sum(axis=0), most, LARGEST_KEY // n, bucket_of)
+    n_buckets = native.cut_rows(sizes.sum(axis=0), most, LARGEST_KEY // n, bucket_of)
     rows = np.searchsorted(bucket_of, np.arange(n_buckets + 1))
     sizes = np.add.reduceat(sizes, rows[:-1], axis=1)
     starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=0))])
     places = starts[:-1] + np.cumsum(sizes, axis=0) - sizes
     keys = np.empty(starts[-1], np.uint32)
     run(
-        lambda i, part: kernels.fill_buckets(
+        lambda i, part: native.fill_buckets(
             symbols, offsets, part, lag, bucket_of, rows, n, places[i], keys
         ),
         list(enumerate(parts)),
@@ -344,8 +344,8 @@ def _sorted_pairs(data: Sequences, lag: int, block: tuple[int, int]) -> _SortedP
     buckets = [keys[first:last] for first, last in pairwise(starts)]
 
     def sort(bucket: np.ndarray) -> int:
-        kernels.radix_sort(bucket, 0, np.empty_like(bucket))
-        return kernels.count_distinct(bucket)
+        bucket.sort()
+        return int(np.count_nonzero(bucket[1:] != bucket[:-1])) + (len(bucket) > 0)
 
     ends = np.concatenate([[0], np.cumsum(run(sort, [(bucket,) for bucket in buckets]))])
     return _SortedPairs(buckets, ends, rows, alone.sum(axis=0))

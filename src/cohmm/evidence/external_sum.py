@@ -18,15 +18,8 @@ from scipy import sparse
 
 from cohmm.data.memory import Folder, ScratchArray
 from cohmm.evidence.cooccurrence import check_total
-from cohmm.kernels.counts import (
-    BYTE,
-    LARGEST_BYTE,
-    PackedEntries,
-    PackedParts,
-    entry_keys,
-    radix_sort,
-    sum_keys,
-)
+from cohmm.kernels import native
+from cohmm.kernels.counts import LARGEST_BYTE, PackedEntries, PackedParts
 from cohmm.kernels.threads import n_threads, run
 from cohmm.kernels.types import Ints
 
@@ -339,15 +332,17 @@ def added_rows(
             m = int((large_starts[:, -1] - large_starts[:, 0]).sum())
             large_keys, large_counts = np.empty(m, np.uint64), np.empty(m, np.int64)
             some = step._replace(starts=starts, large_starts=large_starts)
-            n, m = entry_keys(some, columns_to, rows_kept[here], keys, large_keys, large_counts)
+            n, m = native.entry_keys(
+                some, columns_to, rows_kept[here], keys, large_keys, large_counts
+            )
             keys = keys[:n]
-            radix_sort(keys, BYTE, np.empty_like(keys))  # stable: large counts keep their order
+            keys.sort(kind="stable")  # it merges the parts, whose keys are in order
             large_counts = large_counts[np.argsort(large_keys[:m], kind="stable")]
             columns, small = np.empty(n, np.int32), np.empty(n, np.uint8)
             # A sum is large where a part of it is, or where two or more small counts meet.
             large = np.empty(m + n // 2, np.int64)
             out_here = PackedEntries(columns, small, large, widths[here], n_large[here])
-            n, m = sum_keys(keys, large_counts, out_here)
+            n, m = native.sum_keys(keys, large_counts, out_here)
             return columns[:n], small[:n], large[:m]
 
         for results in run(add, cuts):

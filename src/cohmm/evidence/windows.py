@@ -29,7 +29,7 @@ from cohmm.data.sequences import Sequences, Unseen
 from cohmm.data.vocabulary import Vocabulary, codes_in, labels_for
 from cohmm.evidence.cooccurrence import as_counts, as_law, united
 from cohmm.evidence.external_sum import ExternalSum, KeyCounts, summed
-from cohmm.kernels import counts as kernels
+from cohmm.kernels import native
 from cohmm.kernels.threads import n_threads, run, split
 from cohmm.kernels.types import Floats, Ints
 
@@ -361,10 +361,6 @@ def _key_counts(data: Sequences, width: int, begin: int, stop: int) -> tuple[Int
 
 def _table(data: Sequences, width: int, cells: int, first: int, stop: int) -> Ints:
     table = np.zeros(cells, np.int64)
-    if width == 3:
-        part = (first, stop)
-        kernels.count_triples(data.symbols, data.offsets, part, data.n_symbols, table)
-        return table
     for begin in range(first, stop, PART):
         keys = _keys_in(data, width, begin, min(begin + PART, stop))
         table += np.bincount(keys, minlength=cells)
@@ -376,7 +372,7 @@ def _keys_in(data: Sequences, width: int, first: int, stop: int) -> Ints:
     symbols, offsets, n = data.symbols, data.offsets, data.n_symbols
     if width == 3:
         keys = np.empty(stop - first, np.int64)
-        return keys[: kernels.triple_keys(symbols, offsets, (first, stop), n, keys)]
+        return keys[: native.triple_keys(symbols, offsets, (first, stop), n, keys)]
     stop = max(min(stop, len(symbols) - width + 1), first)
     keys, missing = np.zeros(stop - first, np.int64), np.zeros(stop - first, bool)
     for i in range(first, first + width):

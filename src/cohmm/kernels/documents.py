@@ -30,8 +30,7 @@ the number of words.
 `count_moves` adds the expected transitions of sticky chains to ``moves``, (K, K), from row to
 column; p of a document begins at the prior's mean and takes ``sweeps`` steps of EM.
 
-`count_documents` counts the documents that contain each word; `recode` gives words new codes, in
-place, and takes out those without one.
+`count_documents` counts the documents that contain each word.
 
 `window_cooccurrence` adds the windows of the documents in ``part`` to ``joint``, (K, n, n), and
 returns how many there are.  A window is ``window`` words in a row; a document of fewer words is
@@ -49,13 +48,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm._native import count_documents as count_documents
-from cohmm._native import count_moves as count_moves
-from cohmm._native import count_words as count_words
-from cohmm._native import infer_documents as infer_documents
-from cohmm._native import predict_words as predict_words
-from cohmm._native import recode as recode
-from cohmm._native import window_cooccurrence as window_cooccurrence
 from cohmm.kernels.types import Floats, Ints
 
 

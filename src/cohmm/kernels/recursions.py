@@ -13,15 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from cohmm._native import add_log_counts as add_log_counts
-from cohmm._native import backward as backward
-from cohmm._native import forward as forward
-from cohmm._native import forward_backward as forward_backward
-from cohmm._native import log_backward as log_backward
-from cohmm._native import log_forward as log_forward
-from cohmm._native import log_surprise as log_surprise
-from cohmm._native import path_log_probs as path_log_probs
-from cohmm._native import viterbi as viterbi
 from cohmm.kernels.types import Floats, Ints
 
 VECTOR = 8  # doubles in the widest vector that any processor has

@@ -34,10 +34,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cohmm._native import fill_table
-from cohmm._native import sparse_pass as sparse_pass
-from cohmm._native import sparse_times as sparse_times
-from cohmm._native import triple_pass as triple_pass
+from cohmm.kernels import native
 from cohmm.kernels.recursions import aligned_zeros
 from cohmm.kernels.types import Floats
 
@@ -67,5 +64,5 @@ def table(values: Floats, scale: Floats | None = None) -> Singles:
     """
     out = empty_table(*values.shape)
     scale = np.ones(len(values)) if scale is None else scale
-    fill_table(np.ascontiguousarray(values), scale, out)
+    native.fill_table(np.ascontiguousarray(values), scale, out)
     return out

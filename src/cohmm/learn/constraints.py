@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm._validation import check_learned
+from cohmm.data.sequences import END
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary
 from cohmm.kernels.types import Floats
 from cohmm.learn.learner import warn
@@ -211,11 +212,12 @@ class UserTables:
         n_components: Any = "auto",
         n_features: int | None = None,
         vocabulary: Iterable[Any] | None = None,
+        end: bool = False,
     ) -> UserTables:
         """With a model of what was set; none of the tables is missing.
 
         Tables that do not fit together, or that have other numbers of states or symbols than are
-        given, are refused.
+        given, are refused.  With ``end`` the last symbol is the end of a sequence.
         """
         if not self.unchecked:
             return self
@@ -227,9 +229,10 @@ class UserTables:
         k, n = model.n_components, model.n_symbols
         if n_components not in ("auto", k):
             raise ValueError(f"startprob_ has {k} states, and n_components={n_components!r}")
-        if n_features not in (None, n):
-            raise ValueError(f"emissionprob_ has {n} symbols, and n_features={n_features!r}")
-        return self.with_model(replace(model, vocabulary=self._labels(n, vocabulary)))
+        if n_features not in (None, n - end):
+            also = " and end=True" if end else ""
+            raise ValueError(f"emissionprob_ has {n} symbols, and n_features={n_features!r}{also}")
+        return self.with_model(replace(model, vocabulary=self._labels(n, vocabulary, end)))
 
     def constraints(
         self,
@@ -284,9 +287,13 @@ class UserTables:
             )
         return None
 
-    def _labels(self, n_symbols: int, vocabulary: Iterable[Any] | None) -> Vocabulary | None:
-        """The vocabulary that is given, or that of the model before."""
+    def _labels(
+        self, n_symbols: int, vocabulary: Iterable[Any] | None, end: bool
+    ) -> Vocabulary | None:
+        """The vocabulary that is given, or that of the model before; the end comes last."""
         if vocabulary is not None:
-            return as_vocabulary(vocabulary)
+            return (*as_vocabulary(vocabulary), END) if end else as_vocabulary(vocabulary)
         old = None if self.model is None else self.model.vocabulary
-        return old if old is not None and len(old) == n_symbols else None
+        if old is not None and len(old) == n_symbols:
+            return old
+        return (*range(n_symbols - 1), END) if end else None

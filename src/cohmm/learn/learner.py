@@ -41,6 +41,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 LOGGER = logging.getLogger("cohmm")
 DEAD = 1e-9  # prevalence: a state that is rarer explains nothing
+SHARE_STEPS = 200  # of EM
 LEAK = 1e-12  # of all transitions, so that a chain in several parts has one stationary distribution
 
 
@@ -121,6 +122,9 @@ class Fit:
         Log-likelihood that refinement added, nats per symbol; 0 where there was none.
     choice : StateChoice or None
         How the number of states was chosen; None where it was given.
+    shares : array, (K,), or None
+        The share of the data's places in each state, which is not the stationary distribution where
+        sequences are short; None where a learner has no use for it.
     """
 
     model: HMM
@@ -129,6 +133,7 @@ class Fit:
     starts: tuple[float, ...]
     gained: float = field(default=0.0, repr=False, kw_only=True)
     choice: StateChoice | None = field(default=None, kw_only=True, repr=False)
+    shares: Floats | None = field(default=None, kw_only=True, repr=False)
 
     @property
     def objective(self) -> float:
@@ -149,7 +154,7 @@ class Fit:
         passes = f"{self.n_iter:,} pass{'' if self.n_iter == 1 else 'es'}"
         ended = "converged" if self.converged else "not converged"
         title = f"{type(self).__name__}: {passes}, {ended}; objective {self.objective:.6f}"
-        return states_as_html(self.model, title)
+        return states_as_html(self.model, title, self.shares)
 
 
 class EvidenceWarning(UserWarning):
@@ -223,6 +228,25 @@ def prevalence_of(model: HMM) -> Floats:
     """The stationary distribution; of a chain that falls into parts, as if it leaked a little."""
     k = model.n_components
     return stationary_distribution((1 - LEAK) * model.transmat + LEAK / k)
+
+
+def symbol_shares(model: HMM, counts: Any) -> Floats:
+    """The share of each state among places with these symbols (N,), by maximum likelihood.
+
+    Not that of the chain: where sequences begin and end depends on the state.  It is found by EM
+    from the stationary distribution on.
+
+    >>> model = HMM([.5, .5], [[.5, .5], [.5, .5]], [[.9, .1], [.1, .9]])
+    >>> symbol_shares(model, [74, 26]).round(3)
+    array([0.8, 0.2])
+    """
+    share, m = np.maximum(prevalence_of(model), DEAD), model.emissionprob
+    for _ in range(SHARE_STEPS):
+        expected = share @ m
+        ratio = np.divide(counts, expected, out=np.zeros(len(expected)), where=expected > 0)
+        share = share * (m @ ratio)
+        share = share / share.sum()
+    return np.asarray(share)
 
 
 def by_prevalence(model: HMM, prevalence: Floats | None = None) -> HMM:

@@ -14,6 +14,8 @@
 5. Refine (`Refinement.run`): by the sequences; of long data by its triples, at a cost that does not
    depend on its length.
 6. Of ``n_init`` starts, keep the model of the highest likelihood.
+7. Give symbols of the vocabulary that the data does not have the probability of unseen ones, in
+   every state, unless nothing is smoothed (`with_unseen`).
 """
 
 from __future__ import annotations
@@ -22,18 +24,18 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from cohmm._validation import check_choice, is_whole
 from cohmm.data.partitioned import Data, Partitioned
-from cohmm.data.sequences import Sequences
+from cohmm.data.sequences import END, Sequences
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.types import Floats
 from cohmm.learn.constraints import Constraints, uniform_states
-from cohmm.learn.learner import Callback, Fit, in_stage, keeping, learner
+from cohmm.learn.learner import Callback, Fit, in_stage, keeping, learner, symbol_shares
 from cohmm.learn.pairs.debias import debias_if_sparse
 from cohmm.learn.pairs.min_volume import min_volume
 from cohmm.learn.pairs.nmf import fits_with_constraints
@@ -52,6 +54,7 @@ from cohmm.learn.sequences.likelihood import fit_of_labels, start_from_labels
 from cohmm.learn.sequences.multistart import Start, best_start, overcomplete_start, random_start
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.learn.state_choice import StateChoice
+from cohmm.model.answers import with_unseen
 from cohmm.model.hmm import HMM
 from cohmm.model.sampling import generator
 
@@ -217,6 +220,11 @@ def pairwise(
         tol=tol,
         callback=pair_callback,
     )
+    if constraints.distinguish_states:
+        fills = bool(smoothing) and constraints.emissionprob is None
+    else:
+        fills = smoothing != 0
+    result = partial(_result, counts, fills)
     estimate = None
     if not constraints.distinguish_states and not _exceeds_symbols(n_components, counts):
         with warned_of_noise_later():
@@ -231,17 +239,19 @@ def pairwise(
     if decision is None:
         if estimate is None:
             [fit] = with_constraints(alone=True, random_state=random_state)
-            return _result(counts, fit, None, "constraints", choice)
+            return result(fit, None, "constraints", choice)
         if may_refine and n_init > 1:
             with warned_of_noise_later():
                 estimate = from_pairs(n_init=n_init)
         if sparsity == "auto" and combine == "tied":
             estimate = debias_if_sparse(estimate, counts, pair_smoothing, random_state)
-        return _result(counts, estimate, None, "pairs", choice)
+        return result(estimate, None, "pairs", choice)
     # 4. Choose where to start, ``n_init`` times.
     if constraints.states is not None:
         labelled = fit_of_labels(decision.data, constraints, k, weights)
         if labelled is not None:  # all states are labelled: there is nothing to climb
+            shares = symbol_shares(labelled.model, counts.symbol_counts)
+            labelled = replace(labelled, shares=shares)
             return PairwiseFit(
                 **vars(labelled), counts=counts, pairs=None, refined=None, began="constraints"
             )
@@ -265,7 +275,7 @@ def pairwise(
     # 6. Keep the model of the highest likelihood.
     begin, refined = max(runs, key=lambda run: run[1].log_likelihood)
     refined = replace(refined, starts=tuple(fit.objective for _, fit in runs))
-    return _result(counts, begin.pairs, refined, begin.began, choice)
+    return result(begin.pairs, refined, begin.began, choice)
 
 
 def _chosen_states(
@@ -367,19 +377,42 @@ def _raced(data: Data, constraints: Constraints, models: list[HMM], seed: Any) -
     return keeping(constraints.over(start), start, constraints.learned)
 
 
+def check_ends(data: Data | Cooccurrence) -> None:
+    """Refuse what does not say how sequences end: data, or counts, of which that is an event."""
+    if isinstance(data, Cooccurrence):
+        if END not in (data.vocabulary or ()):
+            raise ValueError(
+                f"end=True needs counts in which {END!r} is a symbol: "
+                "count_pairs(Sequences.of(X).with_end())"
+            )
+    elif len(data) == 1:
+        raise ValueError(
+            f"end=True learns how sequences end, and there is one sequence, of "
+            f"{data.n_observations - 1:,} symbols, with one end to learn from: give its lengths, "
+            "or a list of sequences, or leave out end=True"
+        )
+
+
 def _result(
     counts: Cooccurrence,
+    fills: bool,
     pairs: Fit | None,
     refined: RefinedFit | None,
     began: str,
     choice: StateChoice | None,
 ) -> PairwiseFit:
-    """The last step's model, with both steps."""
-    if refined is not None:
-        refined = replace(refined, choice=choice)
-    elif pairs is not None:
-        pairs = replace(pairs, choice=choice)
+    """The last step's model, with both steps; if ``fills``, unseen symbols get a probability."""
     last = refined or pairs
     assert last is not None
+    shares = last.shares
+    if shares is None:
+        shares = symbol_shares(last.model, counts.symbol_counts)
+    model = with_unseen(last.model, counts.symbol_counts) if fills else last.model
+    last = replace(last, model=model, choice=choice, shares=shares)
+    if refined is not None:
+        refined = cast(RefinedFit, last)
+    else:
+        pairs = last
     step = (last.model, last.converged, last.history, last.starts)
-    return PairwiseFit(*step, counts, pairs, refined, began, choice=choice)
+    more = {"choice": choice, "shares": shares, "gained": last.gained}
+    return PairwiseFit(*step, counts, pairs, refined, began, **more)

@@ -14,17 +14,17 @@ from cohmm.data.vocabulary import codes_in
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.windows import MOST_SYMBOLS, triple_counts
 from cohmm.learn.constraints import Constraints, PseudoCounts
-from cohmm.learn.learner import Callback, in_stage, prevalence_of
-from cohmm.learn.maximize import added
+from cohmm.learn.learner import Callback, Fit, in_stage, symbol_shares
+from cohmm.learn.maximize import added, visits
 from cohmm.learn.pairs.pair_evidence import n_in_pairs
 from cohmm.learn.sequences.likelihood import SequenceLikelihood, encoded, log_likelihood
 from cohmm.learn.sequences.refine import RefinedFit, most_passes, refine, worthwhile
 from cohmm.learn.sparsity import OPENING, opened
 from cohmm.learn.windows.window_ml import MAX_ITER, triple_maximum_likelihood
+from cohmm.model.convert import with_symbols
 from cohmm.model.hmm import HMM
 from cohmm.model.inference import Counts
 from cohmm.model.sampling import generator
-from cohmm.model.unseen_symbols import with_symbols
 
 SMOOTHING = 0.1  # pseudo-observations of each symbol in each state
 LONG = 10**7  # symbols: from here on triples say enough, and passes over the data take minutes
@@ -42,6 +42,16 @@ class Past(NamedTuple):
     model: HMM
     statistics: Counts | None = None
     """Its expected starts, transitions and emissions, if the model was refined."""
+
+    @classmethod
+    def of(cls, counts: Cooccurrence, model: HMM, fit: Fit | None) -> Past:
+        """By a fit, or, of a model that was read from a file, as if it had been refined."""
+        if isinstance(fit, RefinedFit):
+            return cls(counts, model, fit.statistics)
+        if fit is not None:
+            return cls(counts, model)
+        statistics = expected_statistics(model, counts.start_counts.sum(), counts.symbol_counts)
+        return cls(counts, model, statistics)
 
     def weighted(self, decay: float) -> Past:
         """The same, as if there had been ``decay`` times as much."""
@@ -221,17 +231,21 @@ class Refinement:
         )
         if statistics is None:
             return fit
-        return replace(fit, statistics=added(fit.statistics, statistics))
+        total = added(fit.statistics, statistics)
+        return replace(fit, statistics=total, shares=visits(total))
 
 
-def expected_statistics(model: HMM, n_sequences: float, n_symbols: float) -> Counts:
-    """Expected counts of so much data of a stationary chain, without reading it."""
-    prevalence = n_symbols * prevalence_of(model)[:, None]
-    moves = (n_symbols - n_sequences) / n_symbols
+def expected_statistics(model: HMM, n_sequences: float, symbol_counts: Any) -> Counts:
+    """What data with so many of each symbol is expected to count, without reading it.
+
+    At the maximum of the likelihood, tables are in proportion to their expected counts.
+    """
+    n = float(np.sum(symbol_counts))
+    visited = n * symbol_shares(model, symbol_counts)[:, None]
     return Counts(
         n_sequences * model.startprob,
-        moves * prevalence * model.transmat,
-        prevalence * model.emissionprob,
+        (1 - n_sequences / n) * visited * model.transmat,
+        visited * model.emissionprob,
     )
 
 
@@ -252,7 +266,7 @@ def resumed(
         model = HMM(model.startprob, model.transmat, emission, model.vocabulary)
     if pairs is None or log_likelihood(model, data) >= log_likelihood(pairs, data):
         return model, statistics
-    total = expected_statistics(pairs, counts.start_counts.sum(), counts.symbol_counts.sum())
+    total = expected_statistics(pairs, counts.start_counts.sum(), counts.symbol_counts)
     likelihood = SequenceLikelihood(encoded(pairs, data))
     new = (likelihood.units * count for count in likelihood.expected(pairs).counts)
     return pairs, Counts(*(np.maximum(a - b, 0.0) for a, b in zip(total, new, strict=True)))
@@ -292,11 +306,10 @@ def refine_triples(
         callback=callback,
     )
     return RefinedFit(
-        **vars(fit),
+        **(vars(fit) | {"gained": fit.history[0].divergence - fit.divergence}),
         before=model,
-        gained=fit.history[0].divergence - fit.divergence,
         log_likelihood=-fit.divergence,
-        statistics=expected_statistics(fit.model, len(data), data.n_observations),
+        statistics=expected_statistics(fit.model, len(data), data.symbol_counts),
         window_passes=fit.n_iter,
         length=int(triples.n_triples),
         evidence="triples",

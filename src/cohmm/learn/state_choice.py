@@ -82,6 +82,8 @@ data (-1.500 nats per symbol; 3: -1.510); the pairs show 2; still rising at the 
             return "so many stand out from the noise of the pairs"
         if len(self.tried) == 1:
             return "the only candidate"
+        if self.kind == "topic":
+            return self._why_topics
         scores = {one.n_components: one.held_out for one in self.tried}
         among = f"the best of {min(scores)} to {max(scores)} on held-out data"
         rising = f"; still rising at the largest tried, {max(scores)}" if self.rising else ""
@@ -93,6 +95,30 @@ data (-1.500 nats per symbol; 3: -1.510); the pairs show 2; still rising at the 
             f"the smallest within a standard error of {self.best} {self.kind}s, {among} "
             f"({scores[self.best]:.3f} nats per symbol; {k}: {scores[k]:.3f}){shown}{rising}"
         )
+
+    @property
+    def _why_topics(self) -> str:
+        """What stands out, and what predicts best, are ends of a range: readers choose.
+
+        >>> rows = (Tried(9, -6.2, .2, .01), Tried(18, -6.1, .1, .01), Tried(36, -6., 0., 0.))
+        >>> print(StateChoice(36, 18, rows, "topic").why)
+        18 stand out from the noise, which "auto" takes; held-out perplexity still falls at 36, \
+the largest tried: from 18 to 36, choose by how fine you want to read
+        """
+        shown = f'{self.detectable} stand out from the noise, which "auto" takes'
+        best = self.best
+        if self.rising:
+            scored = f"held-out perplexity still falls at {best}, the largest tried"
+        elif best == self.tried[0].n_components:
+            scored = f"held-out perplexity is lowest at {best}, the smallest tried"
+        else:
+            scored = f"held-out perplexity is lowest at {best}"
+        if best != self.n_components:
+            scored += f", and as good, to a standard error, at {self.n_components}"
+        low, high = sorted((self.detectable, self.n_components))
+        if low == high and not self.rising:
+            return f"{shown}; {scored}"
+        return f"{shown}; {scored}: from {low} to {high}, choose by how fine you want to read"
 
 
 def advice_on_states(
@@ -132,7 +158,10 @@ def advice_on_states(
         needs = f", or find more data (one more needs {more_pairs} pairs)" if more_pairs else ""
         return f"ask for fewer {kind}s: the pairs show {shown} of {k}{needs}"
     if shown > k and kind == "topic":
-        return "ask for more topics if you want finer ones: select_topics compares numbers of them"
+        return (
+            f'ask for more topics if you want finer ones: {shown} stand out, which "auto" takes, '
+            "and select_topics compares numbers of them on held-out documents"
+        )
     if shown > k:
         return f"try {shown} states: so many stand out from the noise, and this model has {k}"
     return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm.kernels import blocks, recursions
+from cohmm.kernels import blocks, native
 from cohmm.kernels.blocks import LANES, Cut
 from cohmm.kernels.recursions import Blocks, Borders, Paths, Tables
 from cohmm.kernels.threads import run, split
@@ -14,7 +14,7 @@ SCORES = 2**27  # bytes of scores, at most, however long a sequence is
 
 
 def viterbi(logs: Tables, symbols: Ints, offsets: Ints) -> tuple[Ints, Ints]:
-    """The best path of every sequence, and the first impossible place of each or -1.
+    """The best path of every sequence, and where each is impossible, up to 3 symbols late, or -1.
 
     A block is scored a little beyond its end, and the path through it traced back from the best
     state there: paths that end in different states soon meet.  Whether they have met is checked;
@@ -32,7 +32,7 @@ def viterbi(logs: Tables, symbols: Ints, offsets: Ints) -> tuple[Ints, Ints]:
     paths = Paths(ends, known, passed, lost, states)
 
     def through(work: Blocks, part: Part) -> None:
-        recursions.viterbi(work, part, logs, borders, paths)
+        native.viterbi(work, part, logs, borders, paths)
 
     right_of = cut.right_of
     cut.run(lambda _, *part: through(cut.work, part), logs.width)
@@ -62,7 +62,7 @@ def _warm_up(logs: Tables, cut: Cut) -> tuple[Borders, Ints]:
     before = np.zeros(shape)
     warm = Borders(before, before, cut.joints)
     lengths = blocks.warm_up(
-        cut, lambda work, part: recursions.viterbi(work, part, logs, warm, Paths())
+        cut, lambda work, part: native.viterbi(work, part, logs, warm, Paths())
     )
     return Borders(before, np.zeros(shape)), lengths
 
@@ -71,7 +71,7 @@ def path_log_probs(logs: Tables, symbols: Ints, offsets: Ints, states: Ints) -> 
     """log P(states, symbols) of every sequence."""
     log_prob = np.empty(len(offsets) - 1)
     run(
-        lambda first, stop: recursions.path_log_probs(
+        lambda first, stop: native.path_log_probs(
             symbols, offsets, (first, stop), states, logs, log_prob
         ),
         split(len(log_prob), blocks.PARTS),

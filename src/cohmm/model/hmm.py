@@ -12,7 +12,7 @@ import numpy as np
 
 from cohmm import storage
 from cohmm._validation import check_whole, is_whole, shown
-from cohmm.data.sequences import RARE, Sequences, Unseen, check_unseen
+from cohmm.data.sequences import Sequences, Unseen, check_unseen
 from cohmm.data.vocabulary import Vocabulary, as_vocabulary, label_array
 from cohmm.kernels.recursions import Tables, log_tables, probability_tables
 from cohmm.kernels.types import Floats, Ints
@@ -26,7 +26,7 @@ from cohmm.model.markov_chain import (
     total_variation,
     transition_power,
 )
-from cohmm.model.sampling import generator, sample
+from cohmm.model.sampling import generator, sample, start_at
 from cohmm.model.state_table import states_as_html
 
 
@@ -133,13 +133,6 @@ class HMM:
     ) -> Sequences:
         """The data as `Sequences` of this model's symbols."""
         check_unseen(unseen)
-        return self._encoded(y, lengths, unseen)
-
-    def encode_rare(self, y: Any, lengths: Iterable[int] | None = None) -> Sequences:
-        """As `encode`, in the symbols of `unseen_symbols.with_rare`: what is unknown is N."""
-        return self._encoded(y, lengths, RARE)
-
-    def _encoded(self, y: Any, lengths: Iterable[int] | None, unseen: str) -> Sequences:
         size = self.n_symbols if self.vocabulary is None else None
         return Sequences._of_known(y, lengths, self.vocabulary, size, unseen)
 
@@ -232,6 +225,8 @@ class HMM:
         data = self.encode(y, lengths, unseen)
         if algorithm == "viterbi":
             states, lost = decoding.viterbi(self._logs, data.symbols, data.offsets)
+            if (lost >= 0).any():  # about there
+                lost = inference.forward(self._tables, data.symbols, data.offsets).lost
             self.check_possible(data, lost)
         elif algorithm == "map":
             result = inference.smooth(self._tables, data.symbols, data.offsets, best=True)
@@ -248,10 +243,17 @@ class HMM:
         unseen: Unseen = "error",
         *,
         steps: int = 1,
+        end: int | None = None,
     ) -> Floats:
         """Probabilities of the next symbols: (steps, N), or (S, steps, N) with ``lengths``.
 
-        Row h is P(symbol h + 1 steps ahead | y).
+        Row h is P(symbol h + 1 steps ahead | y).  After the symbol ``end`` there is no other; its
+        column is the probability that it has come by then.
+
+        >>> HMM([1], [[1]], [[.5, .5]]).forecast([0], steps=3, end=1)
+        array([[0.5  , 0.5  ],
+               [0.25 , 0.75 ],
+               [0.125, 0.875]])
         """
         check_whole(steps=steps)
         data = self.encode(y, lengths, unseen)
@@ -262,7 +264,11 @@ class HMM:
         for step in range(steps):
             row = row @ self.transmat
             ahead[step] = row
+            if end is not None:
+                row = row * (1 - self.emissionprob[:, end])
         symbols = (ahead @ self.emissionprob).swapaxes(0, 1)
+        if end is not None:
+            symbols[..., end] = symbols[..., end].cumsum(axis=1)
         return symbols if lengths is not None or len(data) > 1 else symbols[0]
 
     def check_possible(self, data: Sequences, lost: Ints, where: str = "") -> None:
@@ -290,16 +296,12 @@ class HMM:
             raise ValueError(
                 f"the number of symbols to draw must be a whole number from 1, not {shown(n)}"
             )
-        first = self.startprob
-        if currstate is not None:
-            if currstate not in range(self.n_components):
-                raise ValueError(
-                    f"currstate must be a state, from 0 to {self.n_components - 1}, "
-                    f"not {shown(currstate)}"
-                )
-            first = np.eye(self.n_components)[currstate]
         symbols, states = sample(
-            first, self.transmat, self.emissionprob, int(n), generator(random_state)
+            start_at(self, currstate),
+            self.transmat,
+            self.emissionprob,
+            int(n),
+            generator(random_state),
         )
         if self.vocabulary is not None:
             return label_array(self.vocabulary)[symbols], states
@@ -379,25 +381,26 @@ class HMM:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, whole or not at all; the file holds no code."""
-        arrays = {
-            "startprob": self.startprob,
-            "transmat": self.transmat,
-            "emissionprob": self.emissionprob,
-        }
-        storage.save(path, "HMM", {"vocabulary": self.vocabulary}, arrays)
+        storage.save(path, "HMM", *self.contents())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> HMM:
-        """Read a model that `save` wrote."""
-        header, arrays = storage.load(path, "HMM")
+        """Read a model that `save` wrote, or the model of what `PairwiseHMM.save` wrote."""
+        contents = storage.load(path, "HMM")
+        return cast(HMM, storage.reading(path, lambda: cls.of_contents(*contents)))
 
-        def build() -> HMM:
-            labels = header["vocabulary"]
-            return cls(
-                arrays["startprob"],
-                arrays["transmat"],
-                arrays["emissionprob"],
-                None if labels is None else as_vocabulary(labels),
-            )
+    def contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """The header and the arrays of a file."""
+        names = ("startprob", "transmat", "emissionprob")
+        return {"vocabulary": self.vocabulary}, {name: getattr(self, name) for name in names}
 
-        return cast(HMM, storage.reading(path, build))
+    @classmethod
+    def of_contents(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> HMM:
+        """From the header and the arrays of a file."""
+        labels = header["vocabulary"]
+        return cls(
+            arrays["startprob"],
+            arrays["transmat"],
+            arrays["emissionprob"],
+            None if labels is None else as_vocabulary(labels),
+        )

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cohmm.kernels import blocks, recursions
+from cohmm.kernels import blocks, native, recursions
 from cohmm.kernels.blocks import FADED, Cut
 from cohmm.kernels.recursions import (
     Blocks,
@@ -87,7 +87,8 @@ def forward(tables: Tables, symbols: Ints, offsets: Ints, *, keep: bool = False)
     logs = log_tables(tables)
     for s in hard:
         piece = symbols[offsets[s] : offsets[s + 1]]
-        alpha, result.log_prob[s], place = _log_forward(logs, piece, keep)
+        alpha, nats, place = _log_filter(logs, piece, keep)
+        result.log_prob[s] = -nats.sum()
         result.lost[s] = place if place < 0 else place + offsets[s]
         if place >= 0:
             continue
@@ -109,9 +110,8 @@ def surprise(tables: Tables, symbols: Ints, offsets: Ints) -> Floats:
     logs = log_tables(tables) if len(hard) else tables
     for s in hard:
         whole = slice(offsets[s], offsets[s + 1])
-        recursions.log_surprise(symbols[whole], logs, nats[whole])
-    nats[symbols < 0] = 0.0
-    return np.maximum(nats, 0.0, out=nats)  # not -1e-17, for what is certain
+        nats[whole] = np.maximum(_log_filter(logs, symbols[whole], False)[1], 0.0)
+    return nats
 
 
 def _to_repeat(
@@ -169,7 +169,7 @@ def _forward_scaled(
     out = Filtered(log_prob, lost, filtered, last, nats)
 
     def through(work: Blocks, part: Part) -> None:
-        recursions.forward(work, part, tables, tables.scaling, borders, out)
+        native.forward(work, part, tables, tables.scaling, borders, out)
 
     cut.run(lambda _, *part: through(cut.work, part), tables.width)
     _settle_forward(cut, borders, lambda work: through(work, (0, 1)))
@@ -186,7 +186,7 @@ def _warm_forward(tables: Tables, cut: Cut) -> Borders:
     warm = Borders(before, before, cut.joints)
     blocks.warm_up(
         cut,
-        lambda work, part: recursions.forward(work, part, tables, tables.scaling, warm, Filtered()),
+        lambda work, part: native.forward(work, part, tables, tables.scaling, warm, Filtered()),
     )
     return Borders(before, after)
 
@@ -196,7 +196,7 @@ def _warm_backward(tables: Tables, cut: Cut) -> Borders:
     warm = Borders(before, before, cut.joints)
     blocks.warm_up(
         cut,
-        lambda work, part: recursions.backward(work, part, tables, tables.scaling, warm),
+        lambda work, part: native.backward(work, part, tables, tables.scaling, warm),
         backward=True,
     )
     return Borders(before, before.copy())  # blocks that do not count leave nothing
@@ -295,15 +295,15 @@ def _smooth_scaled(
     def through(group: int, first: int, stop: int) -> None:
         out = Smoothed(*sums[group]) if count else Smoothed(posterior=posterior, best=states)
         work, part = cut.work, (first, stop)
-        recursions.forward_backward(
+        native.forward_backward(
             work, part, tables, tables.scaling, ahead, behind, weights, filtered, out
         )
 
     def forward_again(work: Blocks, part: Part) -> None:
-        recursions.forward(work, part, tables, tables.scaling, ahead, filtered)
+        native.forward(work, part, tables, tables.scaling, ahead, filtered)
 
     def backward_again(work: Blocks, part: Part) -> None:
-        recursions.backward(work, part, tables, tables.scaling, behind)
+        native.backward(work, part, tables, tables.scaling, behind)
 
     for final in (False, True):
         sums = [_empty_counts(tables) for _ in range(n_sums)]
@@ -353,12 +353,13 @@ def _smooth_in_logarithms(
     """Write what is asked of sequence s into ``result``, or add it."""
     whole = slice(offsets[s], offsets[s + 1])
     piece = symbols[whole]
-    alpha, result.log_prob[s], place = _log_forward(logs, piece, True)
+    alpha, nats, place = _log_filter(logs, piece, True)
+    result.log_prob[s] = -nats.sum()
     result.lost[s] = place if place < 0 else place + offsets[s]
     if place >= 0:
         return
     beta = np.empty_like(alpha)
-    recursions.log_backward(piece, logs, beta)
+    native.log_backward(piece, logs, beta)
     if result.posterior is not None or result.best is not None:
         gamma = _normalised(alpha + beta)
         if result.posterior is not None:
@@ -369,15 +370,17 @@ def _smooth_in_logarithms(
         k = logs.n_states
         starts, transitions = np.zeros(k), np.zeros((k, k))
         emissions = np.zeros((len(logs.emit), k))
-        recursions.add_log_counts(piece, logs, alpha, beta, starts, transitions, emissions)
+        native.log_expected_counts(piece, logs, alpha, nats, beta, starts, transitions, emissions)
         for total, one in zip(result.counts, (starts, transitions, emissions[:-1].T), strict=True):
             total += weights[s] * one
 
 
-def _log_forward(logs: Tables, symbols: Ints, keep: bool) -> tuple[Floats, float, int]:
-    """log P(symbols up to t, state at t) of all t, or of the last, (1, K); log P; lost place."""
+def _log_filter(logs: Tables, symbols: Ints, keep: bool) -> tuple[Floats, Floats, int]:
+    """log P(state at t | symbols up to t) of all t, or the last, (1, K); surprise; lost place."""
     alpha = np.empty((len(symbols) if keep else 1, logs.n_states))
-    return alpha, *recursions.log_forward(symbols, logs, alpha)
+    nats = np.empty(len(symbols))
+    place = native.log_filter(symbols, logs, alpha, nats)
+    return alpha, nats, place
 
 
 def _normalised(log_rows: Floats) -> Floats:

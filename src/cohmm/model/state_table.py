@@ -23,22 +23,23 @@ class StateRow(NamedTuple):
     """What a table says of a state, as text."""
 
     share: str
-    """How much of a long sequence it has by the stationary law."""
+    """How much of the data it has, or of a long sequence by the stationary law."""
     mean_run: str
     """For how many symbols it lasts, on average."""
     symbols: list[tuple[str, str]]
     """Its most probable symbols, and their probabilities."""
 
 
-def state_rows(model: HMM) -> list[StateRow]:
-    """The first states of a model.
+def state_rows(model: HMM, shares: Floats | None = None) -> list[StateRow]:
+    """The first states of a model, with their ``shares`` of the data; default: the stationary law.
 
     >>> from cohmm import HMM
     >>> weather = HMM([1, 0], [[.9, .1], [.5, .5]], [[.7, .3], [.2, .8]], ["sun", "rain"])
     >>> state_rows(weather)[1]
     StateRow(share='16.7%', mean_run='2.0', symbols=[('rain', '0.80'), ('sun', '0.20')])
     """
-    shares, leaving = model.stationary(), 1 - model.transmat.diagonal()
+    leaving = 1 - model.transmat.diagonal()
+    shares = model.stationary() if shares is None else shares
     labels = model.vocabulary or range(model.n_symbols)
     return [
         StateRow(
@@ -59,13 +60,14 @@ def most_probable(probabilities: Floats, labels: Iterable[object]) -> list[tuple
     ]
 
 
-def states_as_html(model: HMM, title: str) -> str:
-    """A table of states for a notebook."""
+def states_as_html(model: HMM, title: str, shares: Floats | None = None) -> str:
+    """A table of states for a notebook, with their ``shares`` of the data where those are known."""
     rows = [
         (k, row.share, row.mean_run, "  ".join(map(" ".join, row.symbols)))
-        for k, row in enumerate(state_rows(model))
+        for k, row in enumerate(state_rows(model, shares))
     ]
-    columns = ["state", "stationary share", "mean run", "most probable symbols"]
+    share = "stationary share" if shares is None else "share"
+    columns = ["state", share, "mean run", "most probable symbols"]
     return html_table(title, columns, rows, more_than(len(rows), model.n_components, "states"))
 
 

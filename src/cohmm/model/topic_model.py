@@ -21,7 +21,8 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from cohmm.data.documents import Documents
-from cohmm.kernels.documents import DocumentChain, Reading, infer_documents, predict_words
+from cohmm.kernels import native
+from cohmm.kernels.documents import DocumentChain, Reading
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Ints, Part
 from cohmm.model.hmm import HMM
@@ -224,7 +225,7 @@ class TopicModel:
 
         def task(first: int, last: int) -> None:
             place = (documents.symbols, documents.offsets, (first, last))
-            infer_documents(*place, self.document_chain, halves, sweeps, tol, out)
+            native.infer_documents(*place, self.document_chain, halves, sweeps, tol, out)
 
         run(task, parts_of(documents))
         return out
@@ -322,7 +323,7 @@ def predicted(documents: Documents, chain: DocumentChain) -> Floats:
     logs = np.empty(documents.n_words)
 
     def task(first: int, last: int) -> None:
-        predict_words(documents.symbols, documents.offsets, (first, last), chain, logs)
+        native.predict_words(documents.symbols, documents.offsets, (first, last), chain, logs)
 
     run(task, parts_of(documents))
     return logs

@@ -14,6 +14,7 @@ from cohmm.plots.segmentation import plot_segmentation
 from cohmm.plots.selection import plot_selection
 from cohmm.plots.spectrum import plot_spectrum
 from cohmm.plots.topic_map import plot_topic_map
+from cohmm.plots.topic_tree import plot_topic_tree
 from cohmm.plots.topics_over import plot_topics_over
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "plot_selection",
     "plot_spectrum",
     "plot_topic_map",
+    "plot_topic_tree",
     "plot_topics_over",
     "plot_transitions",
 ]

@@ -24,16 +24,16 @@ class Trace(NamedTuple):
 
 
 def plot_convergence(fit: Any, ax: Axes | None = None) -> Axes:
-    """How far the objective was above the least that was reached, after every pass.
+    """How far the objective was above the lowest that was reached, after every pass.
 
-    The last point of the best run is that least itself: on the logarithmic axis its line ends
+    The last point of the best run is that lowest itself: on the logarithmic axis its line ends
     one step before.  Dotted lines are where other starts of a fit ended, if there were any.
 
     Parameters
     ----------
     fit : Fit, TopicFit, PairwiseHMM, HTMM, or a dict of names and such
         What was learned, with its history: of a refined model the refinement, of topics the
-        passes over the pairs.  Several are drawn above the least of all, so that they must
+        passes over the pairs.  Several are drawn above the lowest of all, so that they must
         have the same data and the same objective: other seeds, say.
     ax : Axes, optional
         Where to draw; default: a new figure.
@@ -48,19 +48,19 @@ def plot_convergence(fit: Any, ax: Axes | None = None) -> Axes:
     if several and not fit:
         raise ValueError("there is no fit to draw: the dict is empty")
     traces = {str(name): _trace(one) for name, one in (fit if several else {"": fit}).items()}
-    least = min(trace.objectives[-1] for trace in traces.values())
+    lowest = min(trace.objectives[-1] for trace in traces.values())
     with canvas(ax, height=2.3) as ax:
         for number, (name, trace) in enumerate(traces.items()):
-            gap = trace.objectives - least
+            gap = trace.objectives - lowest
             drawn = gap > 0
             colour = COLOURS[number % len(COLOURS)]
             style = ("-", "--", "-.")[number // len(COLOURS) % 3]
             label = name if several else "the start that was kept"
             ax.plot(trace.passes[drawn], gap[drawn], style, color=colour, label=label)
-            for place, end in enumerate(sorted({end for end in trace.starts if end > least})):
+            for place, end in enumerate(sorted({end for end in trace.starts if end > lowest})):
                 first = place == 0 and not several
                 ax.axhline(
-                    end - least,
+                    end - lowest,
                     color=colour if several else GREY,
                     linestyle=":",
                     linewidth=0.8,
@@ -68,7 +68,7 @@ def plot_convergence(fit: Any, ax: Axes | None = None) -> Axes:
                 )
         ax.set_yscale("log")
         ax.set_xlabel("passes")
-        ax.set_ylabel("objective above the least, nats")
+        ax.set_ylabel("objective above the lowest, nats")
         plain(ax)
         ax.grid(visible=False, which="minor")
         if several or any(trace.starts for trace in traces.values()):

@@ -18,6 +18,7 @@ from cohmm.diagnose.standard_errors import standard_errors
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import pair_counts
 from cohmm.kernels.types import Floats
+from cohmm.learn.maximize import visits
 from cohmm.model.hmm import HMM
 from cohmm.report import prepare
 from cohmm.report.labels import Labels, checked_labels
@@ -92,7 +93,7 @@ def hmm_material(
         kind="states",
         title="States",
         components=hmm.emissionprob,
-        prevalence=hmm.stationary(),
+        prevalence=_shares(hmm, estimator, sequences),
         transitions=hmm.transmat,
         vocabulary=hmm.vocabulary or tuple(range(hmm.n_symbols)),
         summary=(
@@ -116,10 +117,18 @@ def _sentence(hmm: HMM, data: Sequences | None) -> str:
     if data is None:
         return f"{k:,} hidden states, as a model of {n:,} symbols has learned them."
     return (
-        f"{len(data):,} sequences of {len(data.symbols):,} symbols, {n:,} different ones, explained"
-        f" by {k:,} hidden states: each is a phase in which some symbols are frequent, and after "
-        "which some states follow more than others."
+        f"{len(data):,} sequences with {len(data.symbols):,} symbols of {n:,} kinds, explained by "
+        f"{k:,} hidden states. While a state lasts, the symbols beside its number are more "
+        "frequent than others."
     )
+
+
+def _shares(hmm: HMM, estimator: Any, data: Sequences | None) -> Floats:
+    """The share of each state in these sequences, or those that it was learned from, if any."""
+    if data is not None:
+        return visits(hmm.expected_counts(data)[1])
+    learned = None if estimator is None or estimator.fit_.model != hmm else estimator.fit_.shares
+    return hmm.stationary() if learned is None else np.asarray(learned)
 
 
 def _about(hmm: HMM, data: Sequences) -> list[Item]:
@@ -219,7 +228,7 @@ def _readings(hmm: HMM, data: Sequences, n_texts: int) -> tuple[tuple[Reading, .
     part = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
     begins = prepare.MAX_WORDS * part
     chosen = prepare.sample_texts(data.lengths[which] - begins, n_texts)
-    prevalence = hmm.stationary()
+    prevalence = _shares(hmm, None, data)
     return tuple(
         _reading(hmm, prevalence, data, i, int(which[i]), int(begins[i])) for i in chosen.tolist()
     ), len(which)

@@ -107,11 +107,11 @@ def topic_material(
     source = none if documents is None else documents
     with silenced(TextWarning):  # the summary counts empty documents
         data = model.encode(source)
-    wanted = prepare.sample_texts(data.lengths, n_texts)
+    chosen = prepare.sample_texts(data.lengths, n_texts)
     if overview is None:
         overview = Overview.of(fit, data)
     transitions, flow = _transitions(fit, overview, len(data))
-    written = texts_of(source if texts is None else texts, wanted)
+    written = texts_of(source if texts is None else texts, chosen)
     lags, counts = _lags_and_counts(model, data)
     diagnosis = diagnose(model, counts=counts)
     return Material(
@@ -138,8 +138,8 @@ def topic_material(
         coherence=None if overview.why else overview.coherence,
         runs=overview.runs.means if overview.n_decoded else None,
         n_texts=len(data),
-        cap=prepare.cap_sentence(len(data), len(wanted), "documents", "words"),
-        readings=_readings(model, fit, data, wanted, written),
+        cap=prepare.cap_sentence(len(data), len(chosen), "documents", "words"),
+        readings=_readings(model, fit, data, chosen, written),
         labels=named,
         flow=flow,
         contrast=overview.contrast,
@@ -150,13 +150,13 @@ def topic_material(
 
 
 def _readings(
-    model: Any, fit: TopicFit, data: Documents, wanted: Ints, texts: list[str | None]
+    model: Any, fit: TopicFit, data: Documents, chosen: Ints, texts: list[str | None]
 ) -> tuple[Reading, ...]:
     """The documents, one at a time: posteriors of all of them would be many."""
     bags = fit.as_chain("independent")
     align = Aligner(model, data.vocabulary)
     readings = []
-    for d, written in zip(wanted.tolist(), texts, strict=True):
+    for d, written in zip(chosen.tolist(), texts, strict=True):
         begin, end = data.offsets[d : d + 2].tolist()
         symbols = data.symbols[begin : min(end, begin + MAX_READ)]
         one = Documents(symbols, np.array([0, len(symbols)]), data.vocabulary)
@@ -306,8 +306,8 @@ def without_folder(name: str) -> str:
     return os.path.basename(file) + rest if os.path.isabs(file) or os.path.exists(file) else name
 
 
-def texts_of(X: Any, wanted: Ints) -> list[str | None]:
-    """The texts of the documents ``wanted``, in ascending order; None where there are none.
+def texts_of(X: Any, chosen: Ints) -> list[str | None]:
+    """The texts of the documents ``chosen``, in ascending order; None where there are none.
 
     Lists of strings have them, and files, which are read once more.
     """
@@ -316,10 +316,10 @@ def texts_of(X: Any, wanted: Ints) -> list[str | None]:
         source = ()
     elif isinstance(X, (str, os.PathLike)):
         source = documents_at(os.fspath(X), "utf-8", None, Trace())
-    numbers = set(wanted.tolist())
-    last = int(wanted.max(initial=-1)) + 1
+    numbers = set(chosen.tolist())
+    last = int(chosen.max(initial=-1)) + 1
     written = {d: text for d, text in enumerate(islice(source, last)) if d in numbers}
-    texts = (written.get(d) for d in wanted.tolist())
+    texts = (written.get(d) for d in chosen.tolist())
     return [text if isinstance(text, str) else None for text in texts]
 
 

@@ -308,8 +308,8 @@ def relevant_words(components: Floats, overall: Floats) -> list[Ints]:
             # Rounded, since words in the same number have relevances that differ by rounding.
             share = step / RELEVANCE_STEPS
             values = np.round(share * log_p + (1 - share) * lift, 9)
-            least = np.partition(values, -n)[-n] if n < len(values) else -np.inf
-            top = np.flatnonzero(values >= least)  # of equal ones the first n are taken
+            threshold = np.partition(values, -n)[-n] if n < len(values) else -np.inf
+            top = np.flatnonzero(values >= threshold)  # of equal ones the first n are taken
             taken.update(top[np.argsort(-values[top], kind="stable")[:n]].tolist())
         chosen = possible[sorted(taken)]
         by_topic.append(chosen[np.argsort(-row[chosen], kind="stable")])
@@ -342,14 +342,14 @@ def detectable(diagnosis: Diagnosis, lags: Iterable[int], k: int, what: str) -> 
         return []
     shown = diagnosis.spectra[min(diagnosis.spectra)]
     n, lags = shown.n_detectable, sorted(lags)
-    least = "at least " if n == len(shown.values) < diagnosis.n_symbols else ""
-    than = f"fewer than the {k} learned" if n < k and not least else f"{k} were learned"
+    at_least = "at least " if n == len(shown.values) < diagnosis.n_symbols else ""
+    comparison = f"fewer than the {k} learned" if n < k and not at_least else f"{k} were learned"
     at = f"lag {lags[0]}" if len(lags) == 1 else f"lags {', '.join(map(str, lags))}"
     note = (
-        f"{than}; so many singular values of the pairs at {at} stand above the noise floor "
+        f"{comparison}; so many singular values of the pairs at {at} stand above the noise floor "
         f"of {shown.floor:.3g}"
     )
-    return [Item(f"Detectable {what}", f"{least}{n:,}", note)]
+    return [Item(f"Detectable {what}", f"{at_least}{n:,}", note)]
 
 
 def sample_texts(lengths: Ints, n: int) -> Ints:

@@ -28,7 +28,8 @@ from scipy import sparse
 from cohmm._validation import check_whole, is_whole
 from cohmm.data.documents import Documents
 from cohmm.data.vocabulary import codes_in
-from cohmm.kernels.documents import TopWords, window_cooccurrence
+from cohmm.kernels import native
+from cohmm.kernels.documents import TopWords
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model.topic_model import TopicModel
@@ -123,7 +124,7 @@ def occurrences(documents: Documents | Any, words: Ints, window: int | None = No
 
     def count(begin: int, end: int) -> tuple[int, Ints]:
         joint = np.zeros((*words.shape, words.shape[1]), np.int64)
-        total = window_cooccurrence(symbols, offsets, (begin, end), window, top_words, joint)
+        total = native.window_cooccurrence(symbols, offsets, (begin, end), window, top_words, joint)
         return total, joint
 
     parts = run(count, split(len(offsets) - 1, PARTS))

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from cohmm import HMM, threads
 from cohmm.datasets.synthetic import random_hmm
-from cohmm.kernels import sparse_pass
+from cohmm.kernels import native, sparse_pass
 from cohmm.learn.pairs import pair_law as module
 from cohmm.learn.pairs.pair_law import (
     PART,
@@ -116,7 +116,7 @@ def test_the_kernels_logarithm() -> None:
     left = sparse_pass.table(values[:, None])
     right = sparse_pass.table(np.ones((n, 1)))
     out, fit = np.empty((n, 1)), np.empty(n)
-    sparse_pass.sparse_pass(
+    native.sparse_pass(
         np.arange(n + 1), np.arange(n, dtype=np.int32),
         np.ones(n, np.float32), (0, n), left, right, out, fit,
     )  # fmt: skip

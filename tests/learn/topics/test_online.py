@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
-from cohmm import HTMM, storage
+from cohmm import HTMM, EvidenceWarning, TextWarning, read_documents, storage
 from cohmm.atomic_write import StorageError
 from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
 from cohmm.evidence.counting import count_documents
@@ -110,3 +112,89 @@ def test_what_cannot_go_on(tmp_path: Path) -> None:
     storage.save(path, KIND, header, arrays | {"counts.symbol_counts": np.arange(3)})
     with pytest.raises(StorageError, match="damaged"):
         HTMM.load(path)
+
+
+# -- words, and batches of any size ------------------------------------------------------------
+
+NEWS = [
+    "oil gas oil pipeline gas barrel",
+    "wheat corn grain wheat harvest corn",
+    "gold silver gold ore mine silver",
+] * 40
+
+
+def batches(texts: list[str], size: int) -> list[list[str]]:
+    return [texts[first : first + size] for first in range(0, len(texts), size)]
+
+
+@pytest.mark.parametrize("size", [1, 9, 100])
+def test_batches_of_any_size_end_with_the_words_of_one_fit(size: int) -> None:
+    """min_df and max_df are of all documents so far, not of those in a batch."""
+    rng = np.random.default_rng(0)
+    texts = [f"{text} said name{rng.integers(30)} only{n}" for n, text in enumerate(NEWS)][:60]
+    options = {"min_df": 3, "max_df": 0.9, "stop_words": ["ore"], "random_state": 0}
+    whole = HTMM(3, **options).fit(texts)
+    model = HTMM(3, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TextWarning)
+        warnings.simplefilter("ignore", EvidenceWarning)
+        for batch in batches(texts, size):
+            before = getattr(model, "vocabulary_", ())
+            assert model.partial_fit(batch) is model
+            assert set(before) <= set(getattr(model, "vocabulary_", ()))
+    assert set(model.vocabulary_) >= set(whole.vocabulary_)
+    assert not {"ore", "only3"} & set(model.vocabulary_)
+    assert len(model.documents_) == 60
+    known = HTMM(3, **options | {"vocabulary": model.vocabulary_}).fit(texts)
+    assert model.counts_ == known.counts_  # also of words that came too rarely at first
+    assert model.documents_ == known.documents_
+
+
+def test_too_few_documents_are_kept_for_the_next_call() -> None:
+    model = HTMM(2, min_df=2, random_state=0)
+    with pytest.warns(TextWarning, match=r"learn from, 1 .*min_df=2.*are kept"):
+        model.partial_fit(["oil gas oil"], sample_weight=[2.0])
+    with pytest.raises(NotFittedError):
+        model.transform(["oil"])
+    with pytest.warns(TextWarning, match=r"learn from, 2 .*1 words for 2 topics"):
+        model.partial_fit(["oil tar"], sample_weight=[1.0], decay=0.5)
+    with pytest.warns(EvidenceWarning):
+        model.partial_fit(["oil gas", "tar wheat", "wheat tar gas"], decay=0.5)
+    assert model.vocabulary_ == ("gas", "oil", "tar", "wheat")
+    weights = [0.5, 0.5, 1, 1, 1]
+    texts = ["oil gas oil", "oil tar", "oil gas", "tar wheat", "wheat tar gas"]
+    with pytest.warns(EvidenceWarning):
+        whole = HTMM(2, min_df=2, random_state=0).fit(texts, sample_weight=weights)
+    np.testing.assert_allclose(model.components_, whole.components_)
+    with pytest.raises(ValueError, match="there is no document"):
+        HTMM(2).partial_fit([])
+
+
+def test_a_known_word_is_never_forgotten() -> None:
+    """Rare among new documents, or common among all of them."""
+    model = HTMM(2, min_df=2, max_df=0.6, random_state=0).fit(TEXTS)
+    before = model.vocabulary_
+    model.partial_fit(["oil gas platinum", "oil tar", "oil tar"] + ["oil gas"] * 60)
+    assert set(model.vocabulary_) == {*before, "tar"}
+
+
+def test_the_words_seen_are_in_a_file_with_counts(tmp_path: Path) -> None:
+    options = {"lags": 1, "random_state": 0, "min_df": 3}
+    model = again(HTMM(2, **options).fit([*TEXTS, "oil tar", "oil tar zinc"]), tmp_path)
+    assert "tar" not in model.vocabulary_
+    model = again(model.partial_fit(["oil zinc gas"]), tmp_path)
+    assert "tar" not in model.vocabulary_
+    model.partial_fit(["gas tar", "zinc oil"])  # the third of either
+    assert {"tar", "zinc"} <= set(model.vocabulary_)
+    capped = again(HTMM(2, **options, max_features=5).fit([*TEXTS, "oil tar"]), tmp_path)
+    capped.partial_fit(["gas tar tin", "tin oil tar", "tin tin", "tar oil"])
+    assert set(capped.vocabulary_) == {"corn", "gas", "oil", "tar", "wheat"}
+
+
+def test_documents_are_taken_as_they_are() -> None:
+    """Their words were chosen where they were read."""
+    documents = read_documents([*TEXTS, "oil zinc"])
+    model = HTMM(2, min_df=5, random_state=0).fit(documents)
+    assert model.vocabulary_ == documents.vocabulary
+    model.partial_fit(read_documents(["oil tin"])).partial_fit(["oil lead"])
+    assert set(model.vocabulary_) == {*documents.vocabulary, "tin"}

@@ -14,9 +14,9 @@ from cohmm._validation import LARGEST_CODE, as_n_symbols, shown
 from cohmm.data.arrow import by_appearance, decoded, is_list, is_text
 from cohmm.data.encoding import MISSING
 from cohmm.data.readers.source import Source, place
-from cohmm.data.sequences import Unseen
+from cohmm.data.sequences import RARE
 from cohmm.data.vocabulary import Vocabulary, distinct_characters, hint_at_unseen
-from cohmm.kernels.text import split_words
+from cohmm.kernels import native
 from cohmm.kernels.types import Ints
 
 Symbol = str | int | float
@@ -89,7 +89,7 @@ def words_of(data: Ints, borders: Ints) -> tuple[pa.Array, Ints]:
     packed = np.empty(len(data), np.uint8)
     offsets = np.empty(most + 1, np.int64)
     rows = np.empty(most, np.int32)
-    n = split_words(data, borders, packed, offsets, rows)
+    n = native.split_words(data, borders, packed, offsets, rows)
     buffers = [None, pa.py_buffer(offsets[: n + 1]), pa.py_buffer(packed[: offsets[n]])]
     return pa.Array.from_buffers(pa.large_string(), n, buffers), rows[:n].copy()
 
@@ -144,7 +144,7 @@ class Coder:
         vocabulary: Vocabulary | None = None,
         n_symbols: int | None = None,
         integers: bool = False,
-        unseen: Unseen = "error",
+        unseen: str = "error",
     ) -> None:
         self.integers = integers or n_symbols is not None
         self._known = vocabulary
@@ -171,6 +171,11 @@ class Coder:
     def vocabulary(self) -> Vocabulary | None:
         """The labels by code, so far; None where symbols are their own codes."""
         return tuple(self._labels) if self.learns else self._known
+
+    @property
+    def has_rare(self) -> bool:
+        """Whether one more code, `n_symbols`, stands for all that is unseen."""
+        return self._unseen == RARE
 
     @property
     def n_symbols(self) -> int:
@@ -231,12 +236,22 @@ class Coder:
                 self._largest = max(self._largest, code)
                 return code
             known = f"symbols are whole numbers from 0 to {self._limit - 1}"
-            return _code_of_unseen(code, self._unseen, known)
+            return self._code_of_unseen(code, known)
         if label in self._labels:
             return self._labels[label]
         assert self._known is not None
         known = f"the vocabulary has {self.n_symbols:,} labels, {shown(self._known[0])} among them"
-        return _code_of_unseen(label, self._unseen, known, hint_at_unseen(label, self._known))
+        return self._code_of_unseen(label, known, hint_at_unseen(label, self._known))
+
+    def _code_of_unseen(self, symbol: str | int, known: str, hint: str = "") -> int:
+        if self._unseen == RARE:
+            return self.n_symbols
+        if self._unseen == "missing":
+            return MISSING
+        raise ValueError(
+            f"unseen symbol {shown(symbol)}: {known}; with unseen='rare' a fitted model takes it "
+            f"for a symbol that hardly ever comes, with unseen='missing' it is a missing one{hint}"
+        )
 
 
 def check_length(symbol: str | bytes) -> None:
@@ -277,12 +292,3 @@ def _whole_number(label: str) -> int:
         why = "negative" if minus else "too large"
         raise ValueError(f"symbol {minus}{digits:.30} is {why}: codes are whole numbers from 0")
     return int(digits)
-
-
-def _code_of_unseen(symbol: str | int, unseen: Unseen, known: str, hint: str = "") -> int:
-    if unseen == "missing":
-        return MISSING
-    raise ValueError(
-        f"unseen symbol {shown(symbol)}: {known}; with unseen=missing it is a missing observation"
-        + hint
-    )

@@ -16,7 +16,8 @@ from cohmm._validation import shown
 from cohmm.data.arrow import combined
 from cohmm.data.readers.codes import Cells
 from cohmm.data.readers.source import DELIMITERS, Layout, Progress, Source, place
-from cohmm.kernels.text import BEGIN, PLAIN, QUOTED, follow_quotes
+from cohmm.kernels import native
+from cohmm.kernels.text import BEGIN, PLAIN, QUOTED
 
 BLOCK = 2**23  # bytes at a time; a row must fit
 
@@ -108,7 +109,7 @@ class _Quotes(io.RawIOBase):
             known = max(len(data) - 1, 0)
             self._state[1] += data.count(b"\n", 0, known)
         rest = np.frombuffer(data, np.uint8)[known:]
-        if not follow_quotes(rest, self._delimiter, self._state):
+        if not native.follow_quotes(rest, self._delimiter, self._state):
             raise self.error(f"closes in line {self._state[1]}, in the midst of a cell")
         if not data and self.is_open:
             raise self.error("does not close")

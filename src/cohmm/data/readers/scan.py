@@ -10,14 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from cohmm._validation import shown
-from cohmm.data.arrow import by_appearance, common, key_codes, ranks
+from cohmm.data.arrow import by_appearance, common, group_rows, key_codes, ranks
 from cohmm.data.readers.codes import Cells, Chunk, Coder
 from cohmm.data.readers.delimited import read_delimited
 from cohmm.data.readers.json_lines import read_json_lines
 from cohmm.data.readers.parquet import read_parquet
 from cohmm.data.readers.source import Layout, Progress, Source, place
 from cohmm.data.readers.text import read_text
-from cohmm.data.sequences import Sequences
 from cohmm.kernels.types import Ints
 
 Notice = Callable[[str], None]
@@ -62,38 +61,12 @@ def read_pieces(
     notice: Notice | None = None,
 ) -> Iterator[Piece]:
     """The encoded symbols of all sources, about ``size`` at a time; at least one symbol."""
+    if layout.is_grouped:
+        yield read_groups(sources, layout, coder, progress, notice)[0]
+        return
     for source in sources:
         layout.check(source)
-    tell = notice or (lambda text: None)
     any_piece = False
-    if layout.is_grouped:
-        tables = [
-            checked_keys(cells, layout, source)
-            for source in sources
-            for cells in [*read_cells(source, layout, size, progress)] or [NO_CELLS]
-        ]
-        for source, cells in zip(sources, tables, strict=True):
-            _tell_of_blanks(source, len(cells.rows) > 0, 0, tell)
-        pieces = iter(
-            [_in_groups(sources, tables, coder)] if any(len(t.rows) for t in tables) else []
-        )
-    else:
-        pieces = _one_by_one(sources, layout, coder, size, progress, tell)
-    for piece in pieces:
-        any_piece = True
-        yield piece
-    if not any_piece:
-        raise NoDataError(sources)
-
-
-def _one_by_one(
-    sources: Sequence[Source],
-    layout: Layout,
-    coder: Coder,
-    size: int,
-    progress: Progress | None,
-    notice: Notice,
-) -> Iterator[Piece]:
     for file, source in enumerate(sources):
         last, blank = -1, 0
         for chunk in scan(source, layout, size, progress):
@@ -103,8 +76,11 @@ def _one_by_one(
             starts = chunk.starts(last)
             last = int(chunk.sequences[-1])
             files = np.full(len(starts), file)
+            any_piece = True
             yield Piece(coder.encode(chunk, source), starts, files, chunk.rows[starts])
-        _tell_of_blanks(source, last >= 0, blank, notice)
+        _tell_of_blanks(source, last >= 0, blank, notice or (lambda text: None))
+    if not any_piece:
+        raise NoDataError(sources)
 
 
 def _tell_of_blanks(source: Source, filled: bool, blank: int, notice: Notice) -> None:
@@ -151,8 +127,41 @@ def _as_text(keys: pa.Array, name: str) -> pa.Array:
     return pa.DictionaryArray.from_arrays(coded.indices, labels)
 
 
-def _in_groups(sources: Sequence[Source], tables: Sequence[Cells], coder: Coder) -> Piece:
-    """All rows of all files, put into sequences."""
+class Groups(NamedTuple):
+    """Where the symbols of sequences come from whose rows were brought together."""
+
+    keys: Any
+    """The key of every sequence, an array; None where there is but an order."""
+    files: Ints
+    """The file of every symbol."""
+    rows: Ints
+    """The row or line of every symbol in its file, from 1."""
+
+    def part(self, sequences: slice, symbols: slice) -> Groups:
+        """Some sequences, and their symbols."""
+        keys = None if self.keys is None else self.keys[sequences]
+        return Groups(keys, self.files[symbols], self.rows[symbols])
+
+
+def read_groups(
+    sources: Sequence[Source],
+    layout: Layout,
+    coder: Coder,
+    progress: Progress | None = None,
+    notice: Notice | None = None,
+) -> tuple[Piece, Groups]:
+    """All rows of all files, put into sequences, and where each of them stands."""
+    for source in sources:
+        layout.check(source)
+    tables = [
+        checked_keys(cells, layout, source)
+        for source in sources
+        for cells in [*read_cells(source, layout, 0, progress)] or [NO_CELLS]
+    ]
+    for source, cells in zip(sources, tables, strict=True):
+        _tell_of_blanks(source, len(cells.rows) > 0, 0, notice or (lambda text: None))
+    if not any(len(cells.rows) for cells in tables):
+        raise NoDataError(sources)
     filled = [
         (source, cells) for source, cells in zip(sources, tables, strict=True) if cells.columns
     ]
@@ -160,25 +169,27 @@ def _in_groups(sources: Sequence[Source], tables: Sequence[Cells], coder: Coder)
         coder.encode(Chunk(by_appearance(cells.columns["column"]), cells.rows, cells.rows), source)
         for source, cells in filled
     ]
-    files = np.repeat(np.arange(len(tables)), [len(cells.rows) for cells in tables])
+    files = np.repeat(np.arange(len(tables), dtype=np.int32), [len(cells.rows) for cells in tables])
     roles = [role for role in ("group", "order") if role in filled[0][1].columns]
     keys: dict[str, Any] = {role: _united(role, filled) for role in roles}
-    # Row numbers take the place of the symbols: what comes back is how to order all else.
-    table = pa.table({"row": np.arange(len(files)), **keys})
-    data = Sequences.from_frame(
-        table, "row", "group" if "group" in keys else None, "order" if "order" in keys else None
-    )
-    order, starts = data.symbols, data.offsets[:-1]
-    first = order[starts]
-    rows = np.concatenate([cells.rows for cells in tables])
-    return Piece(np.concatenate(codes)[order], starts, files[first], rows[first])
+    if "group" in keys:
+        dictionary, keys["group"] = keys["group"].dictionary, keys["group"].indices
+    names: list[Any] = [role if role in keys else None for role in ("group", "order")]
+    order, codes_of_keys, lengths = group_rows(pa.table(keys), *names)
+    labels = None
+    if codes_of_keys is not None:
+        labels = dictionary.take(codes_of_keys).to_numpy(zero_copy_only=False)
+    starts = np.cumsum([0, *([] if lengths is None else lengths[:-1])])
+    files, rows = files[order], np.concatenate([cells.rows for cells in tables])[order]
+    piece = Piece(np.concatenate(codes)[order], starts, files[starts], rows[starts])
+    return piece, Groups(labels, files, rows)
 
 
 def _united(role: str, filled: Sequence[tuple[Source, Cells]]) -> Any:
     tables = [pa.table({role: cells.columns[role]}) for _, cells in filled]
     try:
         column = pa.concat_tables(tables, promote_options="permissive")[role]
-        return column.unify_dictionaries().combine_chunks().indices if role == "group" else column
+        return column.unify_dictionaries().combine_chunks() if role == "group" else column
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         names = {str(cells.columns[role].type): source.name for source, cells in reversed(filled)}
         kinds = ", ".join(f"{kind} in {name}" for kind, name in reversed(names.items()))

@@ -15,7 +15,8 @@ from typing import IO, Any, Literal, cast, get_args
 
 import pyarrow as pa
 
-from cohmm._validation import listed, shown
+from cohmm._validation import shown
+from cohmm.data.arrow import chosen_column
 
 Format = Literal["text", "csv", "tsv", "jsonl", "parquet"]
 EachRow = Literal["symbol", "sequence"]
@@ -168,17 +169,13 @@ class Layout:
 
     def columns(self, names: Sequence[str], source: Source) -> dict[str, str]:
         """The columns to read out of the ``names`` that there are: "column", "group", "order"."""
-        column = self.column
-        if column is None:
-            others = [name for name in names if name not in (self.group, self.order)]
-            if len(others) != 1:
-                raise source.error(f"say which column has the symbols: there are {listed(names)}")
-            column = others[0]
-        given = {"column": column, "group": self.group, "order": self.order}
-        roles = {role: name for role, name in given.items() if name is not None}
+        try:
+            column = chosen_column(names, self.column, self.group, self.order)
+        except ValueError as error:
+            raise source.error(str(error)) from None
+        by_role = {"column": column, "group": self.group, "order": self.order}
+        roles = {role: name for role, name in by_role.items() if name is not None}
         for name in roles.values():
-            if name not in names:
-                raise source.error(f"there is no column {shown(name)}; there are {listed(names)}")
             if list(names).count(name) > 1:
                 raise source.error(f"there are {list(names).count(name)} columns {shown(name)}")
         return roles

@@ -174,8 +174,8 @@ def warn_of_unseen(evidence: Any, seen: Ints) -> None:
         unseen = int(np.setdiff1d(np.arange(n), seen)[0])
         label = unseen if evidence.vocabulary is None else evidence.vocabulary[unseen]
         warn(
-            f"{n - len(seen)} of {n} symbols never occur ({label!r} among them): every state "
-            "gives them probability zero"
+            f"{n - len(seen)} of {n} symbols never occur ({label!r} among them): pairs say nothing "
+            "of them, and no state tells them apart"
         )
 
 

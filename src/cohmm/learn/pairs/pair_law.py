@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from cohmm.kernels import sparse_pass
+from cohmm.kernels import native, sparse_pass
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Ints, Part
 from cohmm.learn.learner import prevalence_of
@@ -171,7 +171,7 @@ class SparseRows(NamedTuple):
 
         def task(first: int, stop: int) -> None:
             rows = (self.indptr, self.columns, self.values, (first, stop))
-            sparse_pass.sparse_times(*rows, right, out)
+            native.sparse_times(*rows, right, out)
 
         run(task, self.parts)
         return out
@@ -185,7 +185,7 @@ class SparseRows(NamedTuple):
 
         def task(first: int, stop: int) -> None:
             rows = (self.indptr, self.columns, self.values, (first, stop))
-            sparse_pass.sparse_pass(*rows, left, right, sums, log_fit)
+            native.sparse_pass(*rows, left, right, sums, log_fit)
 
         run(task, self.parts)
         return log_fit, sums

@@ -182,6 +182,9 @@ def _checked(data: Sequences, states: Any, n_components: int) -> Ints:
         array = np.concatenate([np.atleast_1d(np.asarray(part)).ravel() for part in parts])
     except ValueError as error:
         raise ValueError(f"states must be whole numbers, -1 where unknown: {error}") from None
+    ends = data.ends
+    if len(array) != len(data.symbols) and len(array) == len(data.symbols) - len(ends):
+        array = np.insert(array, ends - np.arange(len(ends)), UNKNOWN)
     if len(array) != len(data.symbols):
         raise ValueError(
             f"states must have one entry per observation, {len(data.symbols)}, not {len(array)}"

@@ -22,7 +22,7 @@ from cohmm.data.sequences import Sequences
 from cohmm.evidence.windows import MOST_SYMBOLS, Triples, triple_counts
 from cohmm.kernels.types import Floats
 from cohmm.learn.constraints import ALL, PseudoCounts
-from cohmm.learn.learner import Callback, Fit, Record, by_prevalence, learner, needs_sequences
+from cohmm.learn.learner import Callback, Fit, Record, learner, needs_sequences
 from cohmm.learn.maximize import Prior, Target, ascend, n_parameters, visits
 from cohmm.learn.pairs.pair_evidence import PRIOR_STARTS
 from cohmm.learn.sequences.likelihood import Labels, SequenceLikelihood, encoded, log_likelihood
@@ -120,7 +120,7 @@ def refine(
         What is counted before the data is seen; default: ten sequences that begin anywhere.
     as_given : bool
         Whether states stay as they were, and zeros too, however much is smoothed; else states are
-        ordered by prevalence.
+        ordered by their share of the data.
     sparsity : float or "auto"
         Weight of a prior for emissions with zeros, - sparsity * sum log(M + delta), delta about a
         standard error (`zeros`): 1 helps where most symbols are foreign to most states, and harms
@@ -219,17 +219,23 @@ def refine(
             kept=model if as_given or learned != ALL else None,
             learned=learned,
         )
-    refined = refined if as_given else by_prevalence(refined)
     reached, counts = likelihood.expected(refined)
+    shares = visits(counts)
+    order = np.arange(len(shares)) if as_given else np.argsort(-shares, kind="stable")
     return RefinedFit(
-        model=refined,
+        model=refined.with_states(order),
+        shares=shares[order],
         converged=climbed.converged,
         history=tuple(record.history),
         starts=(record.history[-1].objective,),
         before=model,
         gained=reached - first.log_likelihood,
         log_likelihood=reached,
-        statistics=Counts(*(n * count for count in counts)),
+        statistics=Counts(
+            n * counts.starts[order],
+            n * counts.transitions[np.ix_(order, order)],
+            n * counts.emissions[order],
+        ),
         window_passes=window_passes,
         length=n,
         evidence="sequences",

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cohmm._native import draw_states
 from cohmm.data.sequences import Sequences
+from cohmm.kernels import native
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.constraints import ALL, PseudoCounts, tables
 from cohmm.learn.learner import prevalence_of
@@ -148,7 +148,7 @@ def posterior_mean(model: HMM, data: Sequences, prior: PseudoCounts) -> HMM:
     total = [np.zeros(table.shape) for table in at]
     for sweep in range(FORGOTTEN + SWEEPS):
         uniforms = rng.random(len(codes))
-        draw_states(codes, data.offsets, at[0], at[1], at[2], uniforms, states)
+        native.draw_states(codes, data.offsets, at[0], at[1], at[2], uniforms, states)
         states = _named_alike(states, agreement)
         agreement[np.arange(len(codes)), states] += 1
         counts = [

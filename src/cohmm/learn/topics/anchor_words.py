@@ -27,7 +27,7 @@ from scipy import sparse
 
 from cohmm._validation import check_choice, check_whole
 from cohmm.data.documents import Documents
-from cohmm.kernels.nearest import nearest_by_divergence, nearest_by_squares
+from cohmm.kernels import native
 from cohmm.kernels.threads import run, split
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import Callback, Record, learner
@@ -216,7 +216,7 @@ def _by_squares(
     gram /= scale
     targets = pairs.times(corners.T, words) / (scale * pairs.frequency[words, None])
     targets = np.ascontiguousarray(targets)
-    return lambda *part: nearest_by_squares(gram, targets, part, tol, max_iter, out)
+    return lambda *part: native.nearest_by_squares(gram, targets, part, tol, max_iter, out)
 
 
 def _by_divergence(
@@ -229,7 +229,7 @@ def _by_divergence(
     rows.data[table.max(axis=1)[rows.indices] == 0] = 0.0
     rows.eliminate_zeros()
     indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
-    return lambda *part: nearest_by_divergence(
+    return lambda *part: native.nearest_by_divergence(
         table, indptr, indices, rows.data, part, tol, max_iter, out
     )
 

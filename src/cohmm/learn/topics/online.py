@@ -1,7 +1,9 @@
 """Topics learned on from new documents.
 
 Where the documents before are at hand, `with_new_documents` joins them with the new ones, and
-goes on from where the topics stood.  Where only their pairs are kept,
+goes on from where the topics stood.  Their words are those that `cohmm.data.read_documents.pruned`
+keeps of all documents so far, and those that the topics know: a word may be new among old
+documents, which had it too rarely.  Where only their pairs are kept,
 `grown_htmm` has two steps:
 
     1. pairs of words before and now are summed, and topics learned from them, from where they stood
@@ -22,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cohmm.data.documents import Documents, in_common_words, joined
-from cohmm.data.vocabulary import codes_in
+from cohmm.data.vocabulary import Pruning, codes_in
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_documents
 from cohmm.kernels.documents import DocumentChain
@@ -40,11 +42,59 @@ from cohmm.learn.topics.sticky_em import (
 )
 from cohmm.learn.topics.switch_rate import fit_switch_rate
 from cohmm.learn.topics.topic_fit import TopicFit, topic_fit
+from cohmm.model.convert import with_symbols
 from cohmm.model.hmm import HMM
 from cohmm.model.markov_chain import match_rows
-from cohmm.model.unseen_symbols import with_symbols
 
 COUNT_FLOOR = 1e-300  # so that nothing is divided by 0
+
+
+class WordsSeen(NamedTuple):
+    """In how many documents words were that the topics do not know, where these are not at hand.
+
+    >>> documents = Documents([0, 1, 0, 2], [0, 2, 4], ("oil", "gas", "tar"))
+    >>> seen = WordsSeen.of(documents, ("oil",)).plus(documents, ("oil",))
+    >>> seen
+    WordsSeen(n_documents=4, frequencies={'gas': 2, 'tar': 2})
+    >>> seen.vocabulary(("oil",), Pruning(min_df=2)), seen.vocabulary(("oil",), Pruning(min_df=3))
+    (('gas', 'oil', 'tar'), ('oil',))
+    """
+
+    n_documents: int
+    frequencies: dict[str, int]
+
+    @classmethod
+    def of(cls, documents: Documents, known: tuple[str, ...]) -> WordsSeen:
+        """Of these documents, in all of their words."""
+        counted = np.bincount(documents.term_counts().indices, minlength=documents.n_symbols)
+        words = zip(documents.vocabulary, counted.tolist(), strict=True)
+        own = set(known)
+        return cls(len(documents), {word: n for word, n in words if n and word not in own})
+
+    def plus(self, new: Documents, known: tuple[str, ...]) -> WordsSeen:
+        """With new documents."""
+        now = WordsSeen.of(new, known)
+        both = self.frequencies | {
+            word: n + self.frequencies.get(word, 0) for word, n in now.frequencies.items()
+        }
+        return WordsSeen(self.n_documents + now.n_documents, both)
+
+    def vocabulary(self, known: tuple[str, ...], pruning: Pruning) -> tuple[str, ...]:
+        """The words that are known, and those that ``pruning`` keeps by now."""
+        own = set(known)
+        words = [word for word in self.frequencies if word not in own]
+        counted = np.array([self.frequencies[word] for word in words], np.int64)
+        room = pruning.max_features
+        try:
+            kept, _ = replace(pruning, max_features=None).kept(
+                words, counted, counted, self.n_documents
+            )
+        except ValueError:  # none is left
+            kept = ()
+        if room is not None:
+            by_frequency = sorted(kept, key=lambda word: (-self.frequencies[word], word))
+            kept = tuple(by_frequency[: max(room - len(known), 0)])
+        return tuple(sorted(own.union(kept))) if kept else known
 
 
 class Past(NamedTuple):
@@ -102,9 +152,9 @@ def with_new_documents(
     fit : TopicFit
         The topics so far, with their counts of pairs.
     documents : Documents
-        What they were learned from.
+        What they were learned from; words that the topics do not know yet join them.
     new : Documents
-        What has come since; new words join the vocabulary.
+        What has come since; new words join likewise.
     decay : float
         What came before weighs so many times what it did.
     weights : two arrays, or None each
@@ -118,11 +168,10 @@ def with_new_documents(
     """
     documents, new = in_common_words(documents, new)
     before, now = weights
-    together = None
-    if decay < 1 or before is not None or now is not None:
-        together = np.concatenate([decay * _weights(documents, before), _weights(new, now)])
-    counts = _summed(fit, new, decay, now)
-    everything, start = joined(documents, new), _start(fit, documents, counts)
+    together = joined_weights(documents, before, new, now, decay)
+    everything = joined(documents, new)
+    counts = count_documents(everything, _counts(fit).lags, together)
+    start = _start(fit, everything, counts)
     k = fit.n_components
     learned = htmm(everything, k, weights=together, start=start, counts=counts, **options)
     return learned, everything, together
@@ -231,6 +280,15 @@ def _start(fit: TopicFit, documents: Documents, counts: Cooccurrence) -> HMM:
     """The topics so far, with the words of all documents."""
     share = counts.symbol_counts / counts.symbol_counts.sum()
     return with_symbols(fit.as_hmm(), documents.vocabulary, documents.n_symbols, share)
+
+
+def joined_weights(
+    documents: Documents, before: Any, new: Documents, now: Any, decay: float = 1.0
+) -> Floats | None:
+    """The weights of documents and of new ones; None where all weigh the same."""
+    if decay == 1 and before is None and now is None:
+        return None
+    return np.concatenate([decay * _weights(documents, before), _weights(new, now)])
 
 
 def _weights(documents: Documents, weights: Any) -> Floats:

@@ -14,7 +14,8 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.data.partitioned import Partitioned
-from cohmm.kernels.documents import DocumentChain, count_moves, count_words
+from cohmm.kernels import native
+from cohmm.kernels.documents import DocumentChain
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Part
 from cohmm.learn.learner import Callback, Record, learner
@@ -124,7 +125,7 @@ def _counted(
         else:
             own = proportions[first:last]
         place = (documents.symbols, documents.offsets, (first, last))
-        count_words(*place, weights, chain, sweeps, own, words, totals)
+        native.count_words(*place, weights, chain, sweeps, own, words, totals)
         return words, totals
 
     words, totals = np.zeros(chain.emission.shape), np.zeros(4)
@@ -163,7 +164,7 @@ def _moves(documents: Documents, chain: DocumentChain, weights: Floats | None) -
     def task(first: int, last: int) -> Floats:
         moves = np.zeros(shape)
         place = (documents.symbols, documents.offsets, (first, last))
-        count_moves(*place, weights, chain, SWEEPS, moves)
+        native.count_moves(*place, weights, chain, SWEEPS, moves)
         return moves
 
     return np.asarray(sum(run(task, _groups(documents, len(chain.prior) ** 2)), np.zeros(shape)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, cast
@@ -154,8 +154,16 @@ def optional_package(learner: str, module: str, extra: str) -> Any:
 # -- files -----------------------------------------------------------------------------------
 
 
-def save_fit(path: str | os.PathLike[str], fit: TopicFit, parameters: dict[str, Any]) -> None:
-    """Write topics, the parameters that they were learned with, and their pairs if there are."""
+def save_fit(
+    path: str | os.PathLike[str],
+    fit: TopicFit,
+    parameters: dict[str, Any],
+    words_seen: Any = None,
+) -> None:
+    """Write topics, the parameters that they were learned with, and their pairs if there are.
+
+    ``words_seen`` are what a later `cohmm.learn.topics.online.grown_htmm` admits words by, if any.
+    """
     counts = fit.counts
     header = {
         "vocabulary": fit.vocabulary,
@@ -165,8 +173,9 @@ def save_fit(path: str | os.PathLike[str], fit: TopicFit, parameters: dict[str, 
         "switch": float(fit.switch),
         "starts": [float(start) for start in fit.starts],
         "labels": fit.labels,
-        "parameters": {name: _plain(name, value) for name, value in parameters.items()},
+        "parameters": {name: storage.plain(name, value) for name, value in parameters.items()},
         "counts": None if counts is None else list(counts.lags),
+        "words_seen": words_seen,
     }
     arrays = {name: getattr(fit, name) for name in ARRAYS}
     for name in HISTORIES:
@@ -177,11 +186,13 @@ def save_fit(path: str | os.PathLike[str], fit: TopicFit, parameters: dict[str, 
     storage.save(path, KIND, header, arrays)
 
 
-def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[TopicFit, dict[str, Any]]:
-    """The topics and parameters that `save_fit` wrote, with no other than the ``known`` ones."""
+def load_fit(
+    path: str | os.PathLike[str], known: Iterable[str]
+) -> tuple[TopicFit, dict[str, Any], Any]:
+    """What `save_fit` wrote; there is no other parameter than the ``known`` ones."""
     header, arrays = storage.load(path, KIND)
 
-    def build() -> tuple[TopicFit, dict[str, Any]]:
+    def build() -> tuple[TopicFit, dict[str, Any], Any]:
         vocabulary, counts = tuple(header["vocabulary"]), None
         if header.get("counts") is not None:
             own = {n.removeprefix(COUNTS): a for n, a in arrays.items() if n.startswith(COUNTS)}
@@ -209,26 +220,6 @@ def load_fit(path: str | os.PathLike[str], known: Iterable[str]) -> tuple[TopicF
             checked_lag(lag)
         for name in parameters.keys() - set(known):
             raise ValueError(f"there is no parameter {name!r}")
-        return fit, parameters
+        return fit, parameters, header.get("words_seen")  # None in files of earlier versions
 
-    return cast(tuple[TopicFit, dict[str, Any]], storage.reading(path, build))
-
-
-def _plain(name: str, value: Any) -> Any:
-    """A parameter as JSON can hold it."""
-    if callable(value):
-        raise ValueError(
-            f"{name}={value!r} is a function, which a file cannot hold: set_params({name}=None) "
-            "first, and give documents that are cut into words already"
-        )
-    if isinstance(value, np.random.RandomState):
-        return None  # it has been drawn from
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, (set, frozenset)):
-        return sorted(value)
-    if isinstance(value, Mapping):
-        return {str(key): _plain(name, item) for key, item in value.items()}
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        return [_plain(name, item) for item in value]
-    return value
+    return cast(tuple[TopicFit, dict[str, Any], Any], storage.reading(path, build))

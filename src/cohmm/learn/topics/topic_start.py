@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from cohmm.kernels import nearest
+from cohmm.kernels import native
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model.sampling import generator
@@ -191,7 +191,7 @@ class _Cloud:
 
     def centres(self, labels: Ints, k: int) -> Floats:
         centres = np.empty((k, self.points.shape[1]))
-        nearest.move_centres(self.points, self.weights, labels, np.ones(k, bool), centres)
+        native.move_centres(self.points, self.weights, labels, np.ones(k, bool), centres)
         return centres
 
     def apart(self, labels: Ints, k: int) -> Floats:
@@ -220,7 +220,7 @@ class _Cloud:
             changed[:] = False
             changed[now[moved]] = changed[labels[moved]] = True
             labels = now
-            nearest.move_centres(self.points, self.weights, labels, changed, centres)
+            native.move_centres(self.points, self.weights, labels, changed, centres)
         return labels
 
     def moved(self, labels: Ints, k: int, n: int) -> Ints:
@@ -311,7 +311,7 @@ def _two_nearest(distance: Floats) -> tuple[Ints, Floats, Floats]:
     """Of every point the nearest centre, and the distances of the two nearest, each (n,)."""
     n = distance.shape[1]
     labels, least, second = np.empty(n, np.int64), np.empty(n), np.empty(n)
-    nearest.two_nearest(distance, labels, least, second)
+    native.two_nearest(distance, labels, least, second)
     return labels, least, second
 
 

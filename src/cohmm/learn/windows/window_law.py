@@ -23,7 +23,7 @@ from scipy.linalg import khatri_rao
 from cohmm.data.vocabulary import Vocabulary
 from cohmm.evidence.cooccurrence import LARGEST_DENSE, Cooccurrence
 from cohmm.evidence.windows import Triples, Windows, keys_of
-from cohmm.kernels.sparse_pass import triple_pass
+from cohmm.kernels import native
 from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Ints, Part
 from cohmm.learn.learner import prevalence_of
@@ -280,7 +280,7 @@ class TripleLaw:
 
         def part(first: int, stop: int) -> Products:
             sums = Products(0.0, *(np.zeros(left.shape) for _ in range(3)))
-            log_fit = triple_pass(self, (first, stop), divided, left, centre, right, sums)
+            log_fit = native.triple_pass(self, (first, stop), divided, left, centre, right, sums)
             return sums._replace(log_fit=log_fit)
 
         return reduce(lambda a, b: Products(*map(add, a, b)), run(part, self._parts))
