@@ -331,7 +331,14 @@ def other_values(case: Case, option: str, told: list[Any]) -> Iterator[Any]:
         if case.kind is Cooccurrence
         else [np.linspace(0.5, 1, n) if n > 1 else [2.0]],
         "constraints": [Constraints(transmat=start_of(case.kind).transmat)],
-        "past": [Past(count_pairs(evidence_of(Sequences)), start_of(case.kind))],
+        "past": [
+            Past(
+                evidence_of(Cooccurrence)
+                if case.kind is Cooccurrence
+                else count_pairs(evidence_of(Sequences)),
+                start_of(case.kind),
+            )
+        ],
         "states": [np.where(np.arange(20_000) % 10, -1, np.arange(20_000) % K)],
         "learned": ["te"],
         "seed_words": [[evidence_of(Documents).vocabulary[-3:]]],

@@ -168,6 +168,8 @@ def pairwise(
     if constraints is not None and not isinstance(constraints, Constraints):
         raise ValueError(f"constraints must be Constraints, not {constraints!r}")
     constraints = constraints or Constraints()
+    if past is not None and not isinstance(past, Past):
+        raise ValueError(f"past must be a Past, not {past!r}")
     weights = _checked_weights(data, weights)
     check_choice(("tied", "summed"), combine=combine)
     check_penalty(penalty)
@@ -414,5 +416,5 @@ def _result(
     else:
         pairs = last
     step = (last.model, last.converged, last.history, last.starts)
-    more = {"choice": choice, "shares": shares, "gained": last.gained}
-    return PairwiseFit(*step, counts, pairs, refined, began, **more)
+    fit = PairwiseFit(*step, counts, pairs, refined, began, choice=choice, shares=shares)
+    return replace(fit, gained=last.gained)
