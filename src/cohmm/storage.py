@@ -236,7 +236,7 @@ def plain(name: str, value: Any) -> Any:
     if callable(value):
         raise ValueError(
             f"{name}={value!r} is a function, which a file cannot hold: set_params({name}=None) "
-            "first"
+            "first" + (", or give it by name, 'module:function'" if name == "analyzer" else "")
         )
     if isinstance(value, (np.random.RandomState, np.random.Generator)):
         return None  # it has been drawn from

@@ -288,6 +288,14 @@ def test_stop_words(run, texts, folder):
     assert run("topics", "plain.txt", "-k", "2", "--stop-words", "english").stderr == ""
 
 
+def test_text_without_blanks_is_told(run, folder):
+    phrase = "\u6211\u4eec\u4eca\u5929\u53bb\u5317\u4eac"  # without a blank
+    lines = [" ".join(phrase + chr(0x4E00 + (d + i) % 9) for i in range(9)) for d in range(60)]
+    (folder / "chinese.txt").write_text("\n".join(lines))
+    told = run("topics", "chinese.txt", "-k", "1").stderr
+    assert "the text seems to be Chinese, which has no blanks between words" in told
+
+
 def test_documents_without_words_are_told_and_shown(run, texts, folder):
     (folder / "gaps.txt").write_text("\n".join(texts[:60] + ["", "!"] + texts[60:]) + "\n")
     result = run("topics", "gaps.txt", "-k", "3")
@@ -377,8 +385,8 @@ def test_bad_input_is_one_line_and_nothing_is_written(run, texts, folder):
         *("news.txt", "--min-df", "few"),
     )
     fails(
-        "--stop-words must be english, none, or a file of words; there is no file german",
-        *("news.txt", "--stop-words", "german"),
+        "--stop-words must be a language, none, or a file of words; there is no file some.txt",
+        *("news.txt", "--stop-words", "some.txt"),
     )
     fails("stop.txt: there is no word in it", "news.txt", "--stop-words", "stop.txt")
     fails("there is no encoding 'utf-9'; try 'utf-8' or 'latin-1'",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -150,3 +151,16 @@ def test_an_estimator_names_its_junk_and_drops_it() -> None:
     assert table["junk"].tolist() == ["encoded" if n == k else "" for n in range(4)]
     assert table["effective_documents"][k] == pytest.approx(8, abs=0.5)
     assert topics.junk(texts[:240]) == junk  # what its words are does not depend on documents
+
+
+@pytest.mark.parametrize(
+    "texts", [["oil gas oil wheat"] * 20, ["oil gas oil wheat " * 10], ["oil gas", "", "gas oil"]]
+)
+def test_equal_documents_one_alone_and_empty_ones(texts: list[str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        topics = HTMM(2, random_state=0).fit(texts)
+        table = topics.to_frame("topics")
+    assert table["effective_documents"].between(1, len(texts) + 1e-9).all()
+    assert table["distance"].between(0, 1).all()
+    assert topics.junk() == {}

@@ -139,13 +139,14 @@ def documents_of(
     inputs: list[str], column: str | None = None, encoding: str = "utf-8", **words: Any
 ) -> Documents:
     """``read_documents`` of all inputs, with a notice about those that are empty."""
-    from cohmm.data.read_documents import TextWarning, Trace, read_documents
+    from cohmm.data.read_documents import Trace, read_documents
+    from cohmm.data.vocabulary import EmptyDocumentsWarning
 
     if inputs.count("-") > 1:
         raise ValueError("standard input can be read only once: give - once")
     trace = Trace()
     with reading(inputs, "reading") as watch, warnings.catch_warnings():
-        warnings.simplefilter("ignore", TextWarning)  # it is said below, with the place
+        warnings.simplefilter("ignore", EmptyDocumentsWarning)  # it is said below, with the place
         texts = texts_of(inputs, column, encoding, trace)
         documents = read_documents(_counted(texts, watch.progress), **words)
         documents = named(documents, trace)

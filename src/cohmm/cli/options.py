@@ -16,7 +16,6 @@ from typing import Annotated, Any, Literal, get_type_hints
 import typer
 
 INPUT, WORDS, LEARNING, COMPUTING = "Input", "Words", "Learning", "Computing"
-TOKEN_PATTERN = r"(?u)\b\w\w+\b"  # cohmm.data.tokens has it too, and takes long to import
 MAX_RANGE = 10_000  # numbers
 WHOLE = re.compile("0*[1-9][0-9]{0,8}")  # a number from 1, at most a billion
 
@@ -201,7 +200,7 @@ OPTIONS = {
     "stop_words": option(
         "Words to leave out: scikit-learn's English ones, or those of a file.",
         WORDS,
-        metavar="english|FILE|none",
+        metavar="LANGUAGE|FILE|none",
     ),
     "min_df": option("Leave out words in fewer documents: 5, or a share of them: 0.01.", WORDS),
     "max_df": option("Leave out words in more documents: 5000, or a share of them: 0.5.", WORDS),
@@ -230,7 +229,7 @@ GROUPS: dict[str, dict[str, tuple[Any, Any]]] = {
         "min_df": (str, "1"),
         "max_df": (str, "1.0"),
         "max_features": (int | None, None),
-        "token_pattern": (str, TOKEN_PATTERN),
+        "token_pattern": (str | None, None),
     },
 }
 
@@ -330,17 +329,18 @@ def frequency(name: str, text: str) -> int | float:
 
 def words_file(text: str) -> Path | None:
     """The file of words that ``--stop-words`` names, if it does."""
-    return None if text in ("none", "english") else Path(text)
+    is_name = text in ("none", "english") or (text.isalpha() and not Path(text).exists())
+    return None if is_name else Path(text)
 
 
 def stop_words_of(text: str) -> Any:
-    """None, "english", or the words of a file."""
+    """None, the name of a language, or the words of a file."""
     path = words_file(text)
     if path is None:
         return None if text == "none" else text
     if not path.is_file():
         raise ValueError(
-            f"--stop-words must be english, none, or a file of words; there is no file {text}"
+            f"--stop-words must be a language, none, or a file of words; there is no file {text}"
         )
     words = text_of(path).lower().split()
     if not words:

@@ -31,33 +31,50 @@ from cohmm.data.readers.source import (
     find_sources,
     is_utf_8,
 )
-from cohmm.data.tokens import TOKEN_PATTERN, UNKNOWN, Analyzer, WordCodes, as_analyzer
-from cohmm.data.vocabulary import Pruning, as_stop_words, as_vocabulary, recode
+from cohmm.data.tokens import (
+    UNKNOWN,
+    Analyzer,
+    Runs,
+    WordCodes,
+    as_analyzer,
+    is_phrase,
+    language_without_blanks,
+)
+from cohmm.data.vocabulary import (
+    EmptyDocumentsWarning,
+    Pruning,
+    as_stop_words,
+    as_vocabulary,
+    recode,
+)
 from cohmm.data.vocabulary import TextWarning as TextWarning
 from cohmm.kernels.types import Ints
 
 BATCH = 2**22  # characters at a time
+PHRASES = 1000  # from which the language is told
 MOST_DOCUMENTS = 2**14  # at a time, so that progress is told of
 
 
 def read_documents(
     X: Any,
     *,
-    analyzer: Analyzer | None = None,
+    analyzer: Analyzer | str | None = None,
     vocabulary: Iterable[str] | None = None,
     lowercase: bool = True,
     stop_words: Any = None,
     min_df: int | float = 1,
     max_df: int | float = 1.0,
     max_features: int | None = None,
-    token_pattern: str = TOKEN_PATTERN,
+    token_pattern: str | None = None,
     encoding: str = "utf-8",
     column: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Documents:
     """Read documents, cut them into words, and give every word a code.
 
-    Words and vocabulary are those of scikit-learn's ``CountVectorizer`` with the same options.
+    A word is a run of two or more letters and digits of any language, with combining marks and
+    inner apostrophes: see `cohmm.data.tokens`.  Otherwise words and vocabulary are those of
+    scikit-learn's ``CountVectorizer`` with the same options, also with its ``token_pattern``.
     Words that are left out (stop words, rare, common or unknown ones) leave no gap: their
     neighbours close ranks.  A document without a word that is kept stays as an empty one.
 
@@ -70,21 +87,22 @@ def read_documents(
         folders inside included; ``"-"`` is standard input.  A list of `pathlib.Path` has one a
         file.  Files may be compressed (``.gz``, ``.zst``).  `Documents` are taken as they are,
         or in terms of ``vocabulary``.
-    analyzer : function, optional
-        From a string to its words; instead of ``lowercase`` and ``token_pattern``.
+    analyzer : function or "module:function", optional
+        From a string to its words; instead of ``lowercase`` and ``token_pattern``.  Languages
+        without blanks between words need one.  A name is kept in a model's file.
     vocabulary : list of words, optional
         The words to keep, in the order of their codes; nothing is pruned then, and
         ``min_df``, ``max_df`` and ``max_features`` do not matter.  Default: learned, and in
         alphabetical order.
     lowercase : bool
         Whether strings are turned to lower case; lists of words are left as they are.
-    stop_words : "english" or list of words, optional
-        Words to leave out.
+    stop_words : name of a language or list of words, optional
+        Words to leave out; other languages than ``"english"`` need ``cohmm[languages]``.
     min_df, max_df : int or float
         In how many documents a word must, and may, be: a whole number, or a share of all.
     max_features : int, optional
         Keep so many words, the most frequent; of equally frequent ones the first by alphabet.
-    token_pattern : str
+    token_pattern : str, optional
         A regular expression that matches the words of a string.
     encoding : str
         Of bytes, and of text files.
@@ -130,6 +148,8 @@ def read_documents(
         _add(_documents(X, encoding, column, trace), codes, progress)
         if not len(codes):
             raise ValueError("there is no document: X is empty")
+        if known is None and isinstance(cut, Runs):
+            warn_of_missing_blanks(codes)
         documents = _result(codes, known, pruning, trace.names())
     return _with_empty_named(documents)
 
@@ -161,6 +181,22 @@ def _with_empty_named(documents: Documents) -> Documents:
     return documents
 
 
+def warn_of_missing_blanks(codes: WordCodes) -> None:
+    """Warn where most words are whole phrases of a language that writes no blanks between words."""
+    counts = np.bincount(codes.symbols, minlength=len(codes.words))
+    words = [word if isinstance(word, str) else "" for word in codes.words]
+    counts = counts * np.fromiter(map(is_phrase, words), bool, len(words))
+    if not 2 * counts.sum() > len(codes.symbols):
+        return
+    phrase = words[int(np.argmax(counts))]
+    language, remedy = language_without_blanks("".join(words[:PHRASES]))
+    warn(
+        f"the text seems to be {language}, which has no blanks between words: {shown(phrase)} is "
+        f"read as one word; analyzer= takes a function from a text to its words, such as {remedy}",
+        TextWarning,
+    )
+
+
 def raw_documents(
     X: Any, *, encoding: str = "utf-8", column: str | None = None
 ) -> list[str | list[Any]]:
@@ -179,7 +215,7 @@ def _warn_of_empty(n_empty: int, n: int, first: str) -> None:
         warn(
             f"{n_empty:,} of {n:,} documents have no word that is kept{first}: they stay as empty "
             "documents",
-            TextWarning,
+            EmptyDocumentsWarning,
         )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,10 @@ HINT_SHARE = 0.6  # of all characters, that a string has on average
 
 class TextWarning(UserWarning):
     """Something about text that its owner should know."""
+
+
+class EmptyDocumentsWarning(TextWarning):
+    """Some documents have no word that is kept."""
 
 
 def as_vocabulary(labels: Iterable[Any]) -> Vocabulary:
@@ -261,24 +266,46 @@ def _is_count(value: Any) -> bool:
 
 
 def as_stop_words(stop_words: Any) -> frozenset[str]:
-    """Words to leave out, from None, ``"english"`` or a list."""
+    """Words to leave out, from None, the name of a language or a list."""
     if stop_words is None:
         return frozenset()
     if isinstance(stop_words, str):
-        if stop_words != "english":
-            raise ValueError(
-                "stop_words must be 'english' or a list of words, not the string "
-                f"{shown(stop_words)}"
-            )
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return frozenset(ENGLISH_STOP_WORDS)
+        return _english() if stop_words == "english" else _of_language(stop_words)
     if not isinstance(stop_words, Iterable):
         raise ValueError(
-            f"stop_words must be 'english' or a list of words, not {shown(stop_words)}"
+            f"stop_words must be the name of a language or a list of words, not {shown(stop_words)}"
         )
     words = list(stop_words)
     for word in words:
         if not isinstance(word, str):
             raise ValueError(f"stop_words has {shown(word)}: it is a list of words")
     return frozenset(map(str, words))
+
+
+@cache
+def _english() -> frozenset[str]:
+    """scikit-learn's words, and contractions of them."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    pronouns = ("i", "you", "he", "she", "it", "we", "they", "who", "that", "there", "what")
+    verbs = "is are was were has have had do does did ca could wo would should must might need"
+    contracted = {f"{word}'{end}" for word in pronouns for end in ("m", "re", "ve", "ll", "d")}
+    return frozenset(ENGLISH_STOP_WORDS) | contracted | {f"{verb}n't" for verb in verbs.split()}
+
+
+@cache
+def _of_language(name: str) -> frozenset[str]:
+    """The words of the package stop-words, with the apostrophes that `cohmm.data.tokens` gives."""
+    try:
+        from stop_words import AVAILABLE_LANGUAGES, get_stop_words
+    except ImportError:
+        raise ValueError(
+            f"stop_words={shown(name)}: words of other languages than English need the package "
+            "stop-words: pip install 'cohmm[languages]'; or give a list of words"
+        ) from None
+    if name not in AVAILABLE_LANGUAGES:
+        raise ValueError(
+            f"stop_words must be the name of a language or a list of words, not the string "
+            f"{shown(name)}; there are {', '.join(sorted(AVAILABLE_LANGUAGES))}"
+        )
+    return frozenset(word.replace("\u2019", "'") for word in get_stop_words(name))

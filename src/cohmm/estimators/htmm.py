@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from cohmm._validation import check_decay, check_whole, silenced, warn
 from cohmm.data.documents import Documents, in_common_words, joined
 from cohmm.data.partitioned import Partitioned
-from cohmm.data.read_documents import TextWarning, pruned, raw_documents, read_documents
-from cohmm.data.tokens import TOKEN_PATTERN, Analyzer, WordCodes, as_analyzer
-from cohmm.data.vocabulary import Pruning, as_stop_words
+from cohmm.data.read_documents import pruned, raw_documents, read_documents
+from cohmm.data.tokens import Analyzer, WordCodes, as_analyzer, check_trusted, cut_words
+from cohmm.data.vocabulary import EmptyDocumentsWarning, Pruning, TextWarning, as_stop_words
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
 from cohmm.distributed.backend import Partitions
@@ -95,7 +95,8 @@ class HTMM(
         Starts, compared by their first passes over the pairs; the best is learned from.
     seed_words : mapping from labels to lists of words, or list of lists, optional
         What some of the topics start from: ``{"grain": ["wheat", "maize"]}``.  They keep their
-        labels, and the other topics are free.
+        labels, and the other topics are free.  What is no word of the documents is cut into words
+        as text is.
     analyzer, vocabulary, lowercase, stop_words, min_df, max_df, max_features, token_pattern
         How text becomes words: see `cohmm.read_documents`.
     random_state : int, optional
@@ -147,14 +148,14 @@ class HTMM(
         tol: float = 1e-3,
         n_init: int = 1,
         seed_words: SeedWords | None = None,
-        analyzer: Analyzer | None = None,
+        analyzer: Analyzer | str | None = None,
         vocabulary: Iterable[str] | None = None,
         lowercase: bool = True,
         stop_words: Any = None,
         min_df: int | float = 1,
         max_df: int | float = 1.0,
         max_features: int | None = None,
-        token_pattern: str = TOKEN_PATTERN,
+        token_pattern: str | None = None,
         random_state: int | None = None,
         verbose: bool = False,
     ):
@@ -195,7 +196,7 @@ class HTMM(
         """
         check_chain(self.chain)
         everything = self._all_words(X)
-        documents = self._pruned(everything, _own_words(X))
+        documents = everything if isinstance(X, Documents) else self._pruned(everything)
         return self._learn(everything, documents, sample_weight, callback)
 
     def _learn(
@@ -219,7 +220,7 @@ class HTMM(
             lags=self.lags,
             n_init=self.n_init,
             weights=weights,
-            seed_words=self.seed_words,
+            seed_words=self._cut_seeds(documents.vocabulary),
             **self._learning(callback),
         )
         self.documents_, self._weights = documents, weights
@@ -782,9 +783,20 @@ class HTMM(
         save_fit(path, fit, self.get_params(), seen)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model that `save` wrote."""
+    def load(cls, path: str | os.PathLike[str], *, analyzer: Analyzer | str | None = None) -> Self:
+        """Read a model that `save` wrote.
+
+        A model may name its ``analyzer``.  A file does not choose what is imported: import the
+        module first, or give the analyzer.
+        """
         fit, parameters, seen = load_fit(path, cls._get_param_names())
+        if analyzer is not None:
+            parameters["analyzer"] = analyzer
+        elif parameters.get("analyzer") not in (None, "word"):
+            try:
+                check_trusted(str(parameters["analyzer"]))
+            except ValueError as error:
+                raise ValueError(f"{path}: {error}") from None
         model = cls(**parameters)
         model.fit_, model._words_seen = fit, WordsSeen(*seen) if seen else WordsSeen(0, {})
         return model
@@ -823,7 +835,9 @@ class HTMM(
         if self.vocabulary is not None or isinstance(X, (Partitions, Partitioned)):
             return read_documents(X, **options)
         self._pruning()  # is checked before anything is read
-        with silenced(TextWarning):  # of empty documents, which there are more of afterwards
+        with silenced(
+            EmptyDocumentsWarning
+        ):  # of empty documents, which there are more of afterwards
             return read_documents(X, **options | {"min_df": 1, "max_df": 1.0, "max_features": None})
 
     def _pruned(self, everything: Any, known: tuple[str, ...] = ()) -> Any:
@@ -835,6 +849,31 @@ class HTMM(
     def _pruning(self) -> Pruning:
         stop_words = as_stop_words(self.stop_words)
         return Pruning(stop_words, self.min_df, self.max_df, self.max_features)
+
+    def _cut_seeds(self, vocabulary: tuple[str, ...]) -> Any:
+        """Seed words, of which those that no document has are cut into words as text is."""
+        seeds = self.seed_words
+        if isinstance(seeds, str) or not isinstance(seeds, Iterable):
+            return seeds
+        cut = as_analyzer(self.analyzer, self.token_pattern, self.lowercase)
+        known = set(vocabulary)
+
+        def words(of_topic: Any) -> Any:
+            if isinstance(of_topic, str) or not isinstance(of_topic, Iterable):
+                return of_topic
+            return [
+                word
+                for seed in of_topic
+                for word in (
+                    [seed]
+                    if seed in known or not isinstance(seed, str)
+                    else cut_words([seed], cut, self.lowercase) or [seed]
+                )
+            ]
+
+        if isinstance(seeds, Mapping):
+            return {label: words(of_topic) for label, of_topic in seeds.items()}
+        return [words(of_topic) for of_topic in seeds]
 
     def _reading(self) -> dict[str, Any]:
         """How texts become words of the model."""
@@ -881,11 +920,8 @@ class HTMM(
         """The words of a query, those that the topics do not know among them."""
         if not isinstance(query, str):
             return list(query)
-        codes = WordCodes(
-            as_analyzer(self.analyzer, self.token_pattern, self.lowercase), self.lowercase
-        )
-        codes.add_texts([query])
-        return [codes.words[code] for code in codes.symbols]
+        cut = as_analyzer(self.analyzer, self.token_pattern, self.lowercase)
+        return cut_words([query], cut, self.lowercase)
 
     def _with_fit(self, fit: TopicFit) -> Self:
         model = copy(self)

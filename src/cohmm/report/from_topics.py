@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -14,6 +13,7 @@ from cohmm._validation import silenced
 from cohmm.data.documents import Documents
 from cohmm.data.read_documents import TextWarning, Trace, documents_at
 from cohmm.data.readers.source import STANDARD_INPUT
+from cohmm.data.tokens import word_finder
 from cohmm.data.vocabulary import as_stop_words
 from cohmm.diagnose.diagnosis import Diagnosis, diagnose
 from cohmm.diagnose.fit_summary import as_fitted_topics
@@ -113,7 +113,9 @@ def topic_material(
     transitions, flow = _transitions(fit, overview, len(data))
     written = texts_of(source if texts is None else texts, chosen)
     lags, counts = _lags_and_counts(model, data)
-    diagnosis = diagnose(model, counts=counts)
+    # Of a loaded model, lags count as these documents show it.
+    shares = None if hasattr(model, "documents_") else lag_shares(model.lags, data)
+    diagnosis = diagnose(model, counts=counts, shares=shares)
     return Material(
         kind="topics",
         title="Topics",
@@ -333,22 +335,18 @@ class Aligner:
     """
 
     def __init__(self, model: Any, vocabulary: tuple[str, ...]):
-        self._pattern = None if callable(model.analyzer) else re.compile(model.token_pattern)
+        self._words_in = word_finder(model.analyzer, model.token_pattern)
         self._lowercase = model.lowercase
         self._known = frozenset(vocabulary) - as_stop_words(model.stop_words)
 
     def find(self, text: str | None, words: list[str]) -> tuple[str | None, Spans]:
         """The text, and where its words are; None where they are not found, all in order."""
-        if text is None or self._pattern is None or len(text) > MAX_CHARACTERS:
+        if text is None or self._words_in is None or len(text) > MAX_CHARACTERS:
             return None, ()
         read = text.lower() if self._lowercase else text
-        group = self._pattern.groups
-        spans = tuple(
-            match.span(group)
-            for match in self._pattern.finditer(read)
-            if match[group] in self._known
-        )
-        if [read[begin:end] for begin, end in spans] != words:
+        known = [(word, span) for word, span in self._words_in(read) if word in self._known]
+        if [word for word, _ in known] != words:
             return None, ()
+        spans = tuple(span for _, span in known)
         # A few letters change their length in lower case: then the text is shown as it was read.
         return (text if len(text) == len(read) else read), spans

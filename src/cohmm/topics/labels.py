@@ -64,10 +64,10 @@ def linear_accuracy(
             f"all {len(train_labels)} documents to learn from have one label: "
             "there is nothing to tell apart"
         )
-    classifier = LogisticRegression(max_iter=MAX_STEPS).fit(learned, _codes(train_labels))
-    known = {label: code for code, label in enumerate(_distinct(train_labels))}
-    truth = np.array([known.get(label, -1) for label in labels])
-    return float((classifier.predict(asked) == truth).mean())
+    codes = _codes([*train_labels, *labels])  # a label that was never learned is never guessed
+    n = len(learned)
+    classifier = LogisticRegression(max_iter=MAX_STEPS).fit(learned, codes[:n])
+    return float((classifier.predict(asked) == codes[n:]).mean())
 
 
 def purity(topics: Any, labels: Sequence[Any]) -> float:
@@ -110,12 +110,9 @@ def _topics(topics: Any, labels: Sequence[Any]) -> Ints:
     return np.asarray(numbers)
 
 
-def _distinct(labels: Sequence[Any]) -> list[Any]:
-    return list(dict.fromkeys(labels))
-
-
 def _codes(labels: Sequence[Any]) -> Ints:
-    known = {label: code for code, label in enumerate(_distinct(labels))}
+    """A number for every label, (D,): that of its first appearance."""
+    known = {label: code for code, label in enumerate(dict.fromkeys(labels))}
     return np.array([known[label] for label in labels])
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import count
+from itertools import count, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -58,13 +58,9 @@ def runs_of(words: Sequence[str], topics: Iterable[int]) -> list[Run]:
     >>> print(*runs_of(["grain", "stocks", "oil"], [4, 4, 2]))
     grain stocks [4] oil [2]
     """
-    runs: list[Run] = []
-    for word, topic in zip(words, topics, strict=True):
-        if runs and runs[-1].topic == topic:
-            runs[-1] = Run((*runs[-1].words, word), int(topic))
-        else:
-            runs.append(Run((word,), int(topic)))
-    return runs
+    pairs = zip(words, map(int, topics), strict=True)
+    by_topic = groupby(pairs, key=lambda pair: pair[1])
+    return [Run(tuple(word for word, _ in run), topic) for topic, run in by_topic]
 
 
 def colours_of(topics: Iterable[int]) -> dict[int, Colour]:
