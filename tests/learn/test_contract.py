@@ -392,6 +392,7 @@ def bad_values(case: Case, option: str) -> Iterator[tuple[Any, list[str]]]:
         "weights": [("heavy", ["weights"])] if case.kind is Cooccurrence
         else [(np.ones(n + 1), [str(n + 1), str(n)]), (-np.ones(n), ["0"])],
         "constraints": [("much", ["'much'"])],
+        "past": [("much", ["'much'"])],
         "states": [([0, 1], ["20000", "2"]), (np.full(20_000, K), [str(K), "position 0"])],
         "learned": [("x", ["'x'"]), (3, ["3"])],
         "seed_words": [("grain", ["'grain'"]), (7, ["7"])],
