@@ -197,6 +197,29 @@ class Cooccurrence(Value):
 
     __rmul__ = __mul__
 
+    def without(self, part: Cooccurrence) -> Cooccurrence:
+        """The counts of the rest, where ``part`` are those of a part of the data.
+
+        What weights or rounding would leave below zero is zero.
+
+        >>> both = Cooccurrence({1: [[0, 4], [2, 0]]}, [4, 2], [1, 0])
+        >>> both.without(Cooccurrence({1: [[0, 3], [0, 0]]}, [3, 0], [1, 0]))[1]
+        array([[0, 1],
+               [2, 0]])
+        """
+        if (self.lags, self.vocabulary, self.n_symbols) != (
+            part.lags,
+            part.vocabulary,
+            part.n_symbols,
+        ):
+            raise ValueError(f"{part!r} is no part of {self!r}: lags and symbols must be the same")
+        return Cooccurrence._trusted(
+            {lag: _rest(self[lag], part[lag]) for lag in self.lags},
+            np.maximum(self.symbol_counts - part.symbol_counts, 0),
+            np.maximum(self.start_counts - part.start_counts, 0),
+            self.vocabulary,
+        )
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Cooccurrence):
             return NotImplemented
@@ -352,6 +375,14 @@ def _stored(matrix: Matrix) -> Matrix:
     if matrix.shape[0] <= LARGEST_DENSE:
         return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
     return _canonical(sparse.csr_array(matrix))
+
+
+def _rest(matrix: Matrix, part: Matrix) -> Matrix:
+    if not sparse.issparse(matrix):
+        return np.maximum(matrix - part, 0)
+    rest = sparse.csr_array(matrix - part)
+    rest.data = np.maximum(rest.data, 0)
+    return _stored(rest)
 
 
 def _canonical(matrix: Matrix) -> Matrix:
