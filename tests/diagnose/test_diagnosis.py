@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from cohmm import HMM, HTMM, Cooccurrence, PairwiseHMM, Sequences, count_pairs
 from cohmm.datasets.demo_topics import demo_model
@@ -307,3 +308,27 @@ def test_what_does_not_belong_together_is_refused(model):
         model.diagnose(lengths=[3])
     with pytest.raises(ValueError, match="lengths are of the data"):
         diagnose(model, lengths=[3])
+
+
+def test_held_out_data_decides_where_the_pairs_show_fewer_states():
+    """Sessions in a strict order, of which more states than symbols predict best: no advice to ask
+    for fewer, nor, of the number that "auto" took, for any other."""
+    rng = np.random.default_rng(0)
+    order = [0, 1, 0, 2, 1, 1, 2, 2]
+    sessions = [
+        [s if rng.random() < 0.9 else int(rng.integers(3)) for s in order * 2] for _ in range(80)
+    ]
+    model = PairwiseHMM("auto", random_state=0, max_iter=20)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(sessions)
+    choice = model.fit_.choice
+    assert choice.n_components > 3 >= choice.detectable
+    diagnosis = model.diagnose(sessions)
+    assert diagnosis.choice is choice
+    assert not any(
+        "states than" in advice or "fewer states" in advice for advice in diagnosis.advice
+    )
+    assert choice.reason.split(" on held-out")[0] in " ".join(str(diagnosis).split())
+    few = PairwiseHMM(2, random_state=0).fit(sessions).diagnose(sessions)
+    assert few.choice.n_components > 2
+    assert few.advice[0].startswith("try more states than 2: ")

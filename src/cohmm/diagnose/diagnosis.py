@@ -29,7 +29,9 @@ from cohmm.learn.learner import Fit
 from cohmm.learn.pairs.pair_evidence import PairEvidence
 from cohmm.learn.pairs.spectrum import Spectrum
 from cohmm.learn.pairwise import PairwiseFit
+from cohmm.learn.sequences.held_out import choose_states
 from cohmm.learn.sequences.refine import RefinedFit
+from cohmm.learn.state_choice import Kind, StateChoice
 from cohmm.learn.topics.topic_lags import lag_shares
 from cohmm.model.hmm import HMM
 
@@ -70,9 +72,12 @@ class Diagnosis:
         Whether the data is explained, triples included.
     missing : tuple of str
         What could not be answered, and what it needs.
+    choice : StateChoice or None
+        Numbers of states on held-out data: those that "auto" compared, or, where the pairs or the
+        test of model fit speak for other numbers, those of a comparison of its kind.
     """
 
-    kind: str
+    kind: Kind
     n_components: int | None
     n_symbols: int
     n_pairs: float
@@ -87,6 +92,7 @@ class Diagnosis:
     close: tuple[Close, ...] = ()
     undetected: tuple[int, ...] = ()
     conditioning: Conditioning | None = None
+    choice: StateChoice | None = None
 
     @property
     def detectable(self) -> dict[int, int]:
@@ -176,6 +182,7 @@ class Diagnosis:
                 "cells": [one._replace(symbols=tuple(map(str, one.symbols))) for one in test.cells],
                 "untested": test.untested,
             },
+            "held_out": self.choice and self.choice.tried,
             "missing": self.missing,
             "advice": self.advice,
         }
@@ -269,7 +276,14 @@ def diagnose(
     elif model is not None and kind == "state":
         missing.append("whether triples are explained: it needs the data, diagnose(model, X)")
         outside = pair_residual_test(model, counts) if counts is not None and spectra else {}
+    choice = subject.choice
+    held_out = choice is not None and choice.tried
+    if not held_out and model is not None and kind == "state" and sequences is not None and spectra:
+        shown = spectra[min(spectra)].n_detectable
+        if shown != model.n_components or (test is not None and test.blames == "states"):
+            choice = choose_states(sequences, shown, 0, also=(model.n_components,))
     return Diagnosis(
+        choice=choice,
         kind=kind,
         n_components=None if model is None else model.n_components,
         n_symbols=(model or counts).n_symbols,  # type: ignore[union-attr]
@@ -292,9 +306,10 @@ class _Subject(NamedTuple):
     counts: Cooccurrence | None = None
     refined: bool | None = None
     lags: tuple[int, ...] = ()
-    kind: str = "state"
+    kind: Kind = "state"
     shares: dict[int, float] | None = None
     """How much each lag of topics counts; None: all alike."""
+    choice: StateChoice | None = None
 
     @classmethod
     def of(cls, value: Any) -> _Subject:
@@ -304,14 +319,16 @@ class _Subject(NamedTuple):
         if isinstance(value, Cooccurrence):
             return cls(None, value, None, value.lags)
         if isinstance(value, PairwiseFit):
-            return cls(value.model, value.counts, value.refined is not None, value.counts.lags)
+            refined, lags = value.refined is not None, value.counts.lags
+            return cls(value.model, value.counts, refined, lags, choice=value.choice)
         if isinstance(value, Fit):
             return cls(value.model, None, isinstance(value, RefinedFit))
         if (hmm := as_fitted_hmm(value)) is not None:
             if not hasattr(value, "counts_") or hmm.model_ != hmm.fit_.model:  # set by hand
                 return cls(hmm.model_)
             refined = isinstance(hmm.fit_, RefinedFit)
-            return cls(hmm.model_, hmm.counts_, refined, hmm.counts_.lags)
+            choice = hmm.fit_.choice
+            return cls(hmm.model_, hmm.counts_, refined, hmm.counts_.lags, choice=choice)
         if (topics := as_fitted_topics(value)) is not None:
             fit, counts = topics.fit_, getattr(value, "counts_", None)
             chain = HMM(fit.prevalence, fit.transitions, fit.components, fit.vocabulary)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cohmm.diagnose.model_fit import LEVEL
 from cohmm.learn.pairs.pair_evidence import MAX_STATES
+from cohmm.learn.state_choice import StateChoice, advice_on_states
 
 if TYPE_CHECKING:
     from cohmm.diagnose.diagnosis import Diagnosis
@@ -44,6 +45,7 @@ def findings(diagnosis: Diagnosis) -> tuple[Finding, ...]:
         Finding("fit of", _subject(diagnosis)),
         Finding(f"{kind}s shown", _shown(diagnosis)),
         Finding("one more", _one_more(diagnosis)),
+        Finding("held out", _held_out(diagnosis)),
         Finding("scatter", _scatter(diagnosis)),
         Finding(f"{kind}s", _states(diagnosis)),
         Finding("conditioning", _conditioning(diagnosis)),
@@ -93,6 +95,10 @@ def _one_more(d: Diagnosis) -> str:
         if more is None
         else f"{amount(more)} pairs would show one more {d.kind}, if there is one"
     )
+
+
+def _held_out(d: Diagnosis) -> str:
+    return "" if d.choice is None or not d.choice.tried else f"{d.choice.reason}"
 
 
 def _scatter(d: Diagnosis) -> str:
@@ -168,47 +174,44 @@ def _about_number(d: Diagnosis) -> Iterator[str]:
     """Of states: none, too many, or too few."""
     shown, k, kind = d.suggested_states, d.n_components, d.kind
     blamed = d.fit is not None and d.fit.blames == "states"
-    if shown == 1 and not blamed:
+    outside = any(p < LEVEL / len(d.outside) for p in d.outside.values())
+    choice = d.choice or (None if shown is None else StateChoice(shown, shown))
+    if shown == 1 and not blamed and (choice is None or choice.n_components == 1):
         yield (
             "find more data, or other symbols: these pairs look like those of independent symbols, "
             f"and show no {kind}s"
         )
-    if k is None:
+    if k is None or choice is None:
         return
-    # Refined, the data itself shows more than its pairs, as `warn_of_noise` says.
-    refined = d.refined and kind == "state"
-    if shown is not None and 1 < shown < k and not (refined and 2 * shown > k):
-        more = d.pairs_for_one_more
-        needs = "" if more is None else f", or find more data (one more needs {amount(more)} pairs)"
-        yield f"ask for fewer {kind}s: the pairs show {shown} of {k}{needs}"
-    outside = any(p < LEVEL / len(d.outside) for p in d.outside.values())
-    if blamed or (d.fit is None and outside):
-        yield (
-            f"try more {kind}s than {k}, which do not explain the pairs; select(X) compares "
-            "several numbers on held-out data"
-        )
-    elif shown is not None and shown > k and d.fit is None:
-        yield (
-            "ask for more topics if you want finer ones: select_topics compares numbers of them"
-            if kind == "topic"
-            else f"try {shown} states: so many stand out from the noise, and this model has {k}"
-        )
+    more = d.pairs_for_one_more
+    advice = advice_on_states(
+        k,
+        choice,
+        refined=bool(d.refined) and kind == "state",
+        refused=blamed or (d.fit is None and outside),
+        tested=d.fit is not None,
+        more_pairs="" if more is None else amount(more),
+        kind=kind,
+    )
+    if advice:
+        yield advice
 
 
 def _about_evidence(d: Diagnosis) -> Iterator[str]:
     """Its order, its lags, what it was learned from, and what that leaves open."""
     if d.fit is not None and d.fit.blames == "order":
+        more = "" if d.choice and d.choice.tried else "try more states, which can "
+        more += "stand for what came before, and " if more else ""
         yield (
-            "mind that the chain remembers more than its last state: try more states, which can "
-            "stand for what came before, and trust forecasts of the next symbol more than those "
-            "further on"
+            f"mind that the chain remembers more than its last state: {more}trust forecasts of the "
+            "next symbol more than those further on"
         )
     pairs_alone = d.n_components is not None and not d.refined
     if pairs_alone and d.lags and not set(d.suggested_lags) <= set(d.lags):
         yield f"count more lags: lags=({_listed(d.suggested_lags)}) show states too"
     if d.refined is False and d.n_components != 1:
         yield "refine on the sequences, where they are at hand (refine=True): pairs do not say all"
-    if d.close:
+    if d.close and not (d.choice and d.choice.tried):  # held-out data has decided how many
         first, others = d.close[0], len(d.close) - 1
         more = f", and {others} more such pairs" if others else ""
         yield (

@@ -127,13 +127,15 @@ def advice_on_states(
     *,
     refined: bool = False,
     refused: bool = False,
+    tested: bool = False,
     more_pairs: str = "",
     kind: Kind = "state",
 ) -> str:
     """What to do about ``k`` states, with the evidence; "" where nothing is to be done.
 
     Held-out data decides where it was looked at, else the test of model fit, which may have
-    ``refused`` the model, else the pairs; these say little of a model that was ``refined``.
+    ``refused`` the model, else the pairs; these say little of a model that was ``refined``, and
+    nothing more of one that was ``tested`` and not refused.
     ``more_pairs`` would show one more state.
 
     >>> advice_on_states(9, StateChoice(3, 3))
@@ -157,11 +159,11 @@ def advice_on_states(
     if 1 < shown < k and not (refined and 2 * shown > k):
         needs = f", or find more data (one more needs {more_pairs} pairs)" if more_pairs else ""
         return f"ask for fewer {kind}s: the pairs show {shown} of {k}{needs}"
-    if shown > k and kind == "topic":
+    if shown > k and kind == "topic" and not tested:
         return (
             f'ask for more topics if you want finer ones: {shown} stand out, which "auto" takes, '
             "and select_topics compares numbers of them on held-out documents"
         )
-    if shown > k:
+    if shown > k and not tested:
         return f"try {shown} states: so many stand out from the noise, and this model has {k}"
     return ""
