@@ -4,7 +4,7 @@
     python benchmarks/states.py --select             # and `select` on the 54 chains: ten minutes
     python benchmarks/states.py --select --symbols 50
     python benchmarks/states.py --first-seed 100     # other chains
-    python benchmarks/states.py --table auto         # "auto" beside the best of `select`, on sessions
+    python benchmarks/states.py --table auto         # "auto" beside `select`, on sessions
     python benchmarks/states.py --quick
 
 The 54 chains: N = 16 and K = 4 or N = 50 and K = 8; separable, half zeros or dense; none, half or
