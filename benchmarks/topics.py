@@ -34,11 +34,14 @@ from cohmm.topics.compare import HELD_OUT, MEASURES, RIVALS, Judged, part
 COLUMNS = {  # of the table: the heading, and how it is written
     "coherence": ("coherence", "{:.0f}"),
     "npmi": ("NPMI", "{:.3f}"),
+    "npmi-median": ("median NPMI", "{:.3f}"),
     "diversity": ("diversity", "{:.3f}"),
     "perplexity": ("word by word", "{:.0f}"),
     "completion": ("completion", "{:.0f}"),
     "training": ("training", "{:.0f}"),
     "chained": ("in the sticky chain", "{:.0f}"),
+    "twins": ("twins", "{:.1f}"),
+    "converged": ("converged", "{:.0%}"),
     "seconds": ("CPU s", "{:.1f}"),
 }
 INSTALLED = [name for name, rival in RIVALS.items() if rival.is_installed]
@@ -122,7 +125,7 @@ def row(
     rival = RIVALS[model]
     began = time.process_time()
     fit = rival.learn(train, k, random_state=seed)
-    found = {"seconds": time.process_time() - began}
+    found = {"seconds": time.process_time() - began, "converged": float(bool(fit.converged))}
     judged = Judged(fit, train, held_out, rival.chain)
     found |= {column: MEASURES[column](judged) for column in COLUMNS if column in MEASURES}
     if file is not None:

@@ -70,8 +70,8 @@ def test_pruning_is_exact_across_parts(tmp_path: Path) -> None:
     path = tmp_path / "texts.txt"
     path.write_text("\n".join(texts()[:-1]) + "\n")
     options = {"min_df": 20, "max_df": 0.7, "max_features": 40, "stop_words": ["w001"]}
-    far = HTMM(K, random_state=0, max_iter=3, **options).fit(Partitions.of(path, block=5000))
-    here = HTMM(K, random_state=0, max_iter=3, **options).fit(texts()[:-1])
+    far = HTMM(K, random_state=0, **options).fit(Partitions.of(path, block=5000))
+    here = HTMM(K, random_state=0, **options).fit(texts()[:-1])
     assert far.vocabulary_ == here.vocabulary_
     assert far.counts_ == here.counts_
 

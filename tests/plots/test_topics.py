@@ -189,7 +189,7 @@ def test_a_long_document_is_a_ribbon_without_words(topics: HTMM) -> None:
 
 def test_the_tenth_topic_and_more_share_a_colour() -> None:
     words = [f"w{n}" for n in range(24)]
-    topics = HTMM(12, lags=1, random_state=0, max_iter=2)
+    topics = HTMM(12, lags=1, random_state=0)
     topics.fit([words[2 * k : 2 * k + 2] * 5 for k in range(12)])
     read = Segmented(["w0"] * 12, np.arange(12), np.ones(12))
     ax = plot_segmentation(topics, read)

@@ -102,7 +102,7 @@ def test_transitions_of_many_words_are_counted_in_some(topics, texts, monkeypatc
 def test_as_many_topics_are_detectable_as_auto_would_learn():
     """At one lag alone, the noise of topics that last is above the floor."""
     documents, _ = sample_documents(demo_model(), 1500, random_state=0)
-    model = HTMM("auto", max_iter=1, refine=0, random_state=0).fit(documents)
+    model = HTMM("auto", refine=0, random_state=0).fit(documents)
     found = items(topic_material(model, documents, n_texts=1))["Detectable topics"]
     assert found.value == str(model.fit_.n_components)
     assert "at lags 1, 2, 3, 4, 5, 8 stand above" in found.note

@@ -132,7 +132,10 @@ OPTIONS = {
         None,
         "--refine/--no-refine",
     ),
-    "topics refine": option("Passes over the documents, after the pairs.", LEARNING, min=0),
+    "topics refine": option(
+        "Passes over the documents, after the pairs; auto: as many as documents held back choose.",
+        LEARNING,
+    ),
     "refine_by": option(
         "Whose likelihood is refined. Default: of triples from 1e7 symbols on.", LEARNING
     ),
@@ -304,6 +307,13 @@ def n_components_of(text: str) -> Any:
     if not WHOLE.fullmatch(text):
         raise ValueError(f"--n-components must be a whole number from 1, or auto, not {text!r}")
     return int(text)
+
+
+def passes_of(text: str) -> Any:
+    """A number of passes over documents, or "auto"."""
+    if text != "auto" and not (text.isascii() and text.isdigit()):
+        raise ValueError(f"--refine must be a whole number from 0, or auto, not {text!r}")
+    return text if text == "auto" else int(text)
 
 
 def number_or_auto(name: str, text: str | None) -> Any:

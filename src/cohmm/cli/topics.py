@@ -46,8 +46,8 @@ def topics(
     period: Any = None,
     lags: str = "auto",
     chain: Literal["sticky", "full", "independent"] = "sticky",
-    max_iter: int = 40,
-    refine: int = 1,
+    max_iter: int = 1000,
+    refine: str = "auto",
     n_init: int = 1,
     seed_words: Path | None = None,
     save_counts: bool = False,
@@ -91,7 +91,7 @@ def topics(
         "lags": options.lags_or_auto(lags),
         "chain": chain,
         "max_iter": max_iter,
-        "refine": refine,
+        "refine": options.passes_of(refine),
         "n_init": n_init,
         "seed_words": options.seed_words_in(seed_words),
         "random_state": random_state,
@@ -188,7 +188,8 @@ def _summary(
         "chain": str(model.chain),
         "passes": fit.n_iter,
         "converged": fit.converged,
-        "refine_passes": len(fit.passes),
+        "refine_passes": fit.n_document_passes,
+        "choices": None if fit.choices is None else vars(fit.choices),
         "starts": fit.starts,
         "switch": fit.switch,
         "seconds": seconds,
@@ -223,7 +224,7 @@ def _lines(model: HTMM, overview: Overview, seconds: float, output: Path | None)
         f"{name}{fit.n_components} topics of {len(documents):,} documents{empty}; "
         f"{documents.n_words:,} words, {documents.n_symbols:,} distinct",
         f"{seconds:.1f} s: {fit.n_iter} passes over pairs at lags "
-        f"{', '.join(map(str, model.counts_.lags))}; {len(fit.passes)} over the documents",
+        f"{', '.join(map(str, model.counts_.lags))}; {fit.n_document_passes} over the documents",
     ]
     if not overview.why:
         lines.append(

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cohmm._validation import check_decay, check_whole, silenced, warn
@@ -23,8 +24,8 @@ from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
 from cohmm.distributed.backend import Partitions
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
-from cohmm.learn.learner import Callback, print_progress
-from cohmm.learn.topics.htmm import htmm
+from cohmm.learn.learner import Callback, progress_log
+from cohmm.learn.topics.htmm import Passes, htmm
 from cohmm.learn.topics.online import WordsSeen, grown_htmm, joined_weights, with_new_documents
 from cohmm.learn.topics.pair_topics import SeedWords
 from cohmm.learn.topics.topic_fit import TopicFit, load_fit, save_fit
@@ -84,13 +85,13 @@ class HTMM(
         mapping from lags to shares says.
     chain : "sticky", "full" or "independent"
         How documents are inferred; see `cohmm.model.topic_model`.
-    refine : int
-        Passes over the documents after the pairs.
+    refine : int or "auto"
+        Passes over the documents after the pairs; "auto": as many as some documents that are held
+        back choose, see ``fit_.choices``.
     max_iter : int
-        Passes over the pairs, at most; of a large vocabulary all but the last sixth are over its
-        frequent words.  With more, frequent words come to lead more topics.
+        Passes over the pairs, at most; where they run out, a `ConvergenceWarning` says so.
     tol : float
-        Stop when a step gains less log-likelihood than this, summed over all pairs.
+        Passes over the pairs stop when none changes a topic by more than this share of its words.
     n_init : int
         Starts, compared by their first passes over the pairs; the best is learned from.
     seed_words : mapping from labels to lists of words, or list of lists, optional
@@ -102,7 +103,7 @@ class HTMM(
     random_state : int, optional
         Seed: the same gives the same topics, for any number of threads.
     verbose : bool
-        Print every pass to standard error.
+        Log every pass to the logger "cohmm"; standard error shows it, unless logging is set up.
 
     Attributes
     ----------
@@ -143,9 +144,9 @@ class HTMM(
         lags: TopicLags = "auto",
         *,
         chain: Chain = "sticky",
-        refine: int = 1,
-        max_iter: int = 40,
-        tol: float = 1e-3,
+        refine: Passes = "auto",
+        max_iter: int = 1000,
+        tol: float = 5e-3,
         n_init: int = 1,
         seed_words: SeedWords | None = None,
         analyzer: Analyzer | str | None = None,
@@ -225,6 +226,7 @@ class HTMM(
         )
         self.documents_, self._weights = documents, weights
         self._everything, self._waiting = everything, None
+        self._warn_if_cut_short()
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -284,6 +286,7 @@ class HTMM(
             )
             self._everything = everything
         self.fit_ = with_labels_of(fit, learned)
+        self._warn_if_cut_short()
         return self
 
     def _begin(self, X: Any, sample_weight: Any, decay: float) -> Self:
@@ -826,8 +829,16 @@ class HTMM(
             "max_iter": self.max_iter,
             "tol": self.tol,
             "random_state": self.random_state,
-            "callback": callback or (print_progress if self.verbose else None),
+            "callback": callback or progress_log(self.verbose),
         }
+
+    def _warn_if_cut_short(self) -> None:
+        if not self.converged_:
+            warn(
+                f"topics were still changing after {self.n_iter_} passes over the pairs: raise "
+                "max_iter (or tol, if they need not be so settled); these are the best so far",
+                ConvergenceWarning,
+            )
 
     def _all_words(self, X: Any) -> Any:
         """Documents in all words that are no stop words; Partitions in those that are learned."""

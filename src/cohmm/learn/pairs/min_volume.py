@@ -12,7 +12,7 @@ majoriser (`volume`), and two steps of the map are extrapolated by SQUAREM (`Jum
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple
@@ -164,11 +164,17 @@ def min_volume(
 
 
 def algorithm_1(
-    problem: Problem, start: Point, tol: float, max_iter: int, callback: Callback | None = None
+    problem: Problem,
+    start: Point,
+    tol: float,
+    max_iter: int,
+    callback: Callback | None = None,
+    settled: Callable[[int, Point], bool] | None = None,
 ) -> Run:
     """Algorithm 1 from one start, until a whole step gains less than ``tol``.
 
-    ``max_iter`` is the number of evaluations, each a pass over the evidence.  The objective
+    Or until ``settled``, which is asked after every step, says so of the passes so far and the
+    point.  ``max_iter`` is the number of evaluations, each a pass over the evidence.  The objective
     never rises.
     """
     record = Record(callback)
@@ -200,6 +206,8 @@ def algorithm_1(
                 break
         converged = at.objective - after.objective < tol
         at = after
+        if settled is not None and settled(n_iter, at.point):
+            converged = True
         record(n_iter, at.objective, at.divergence, at.volume, length)
     # 10: until convergence; 11: return M and Theta
     return Run(at, converged, tuple(record.history))

@@ -13,7 +13,8 @@ documents, which had it too rarely.  Where only their pairs are kept,
        is incremental EM (Neal, Hinton 1998), in which a part of the data keeps the statistics
        that it had.
 
-With all documents at hand, the passes look at the old ones again, with the new topics.
+With all documents at hand, the passes look at the old ones again, with the new topics.  Either way
+``refine="auto"`` makes as many as before: there are no documents left that topics have not seen.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from cohmm.kernels.documents import DocumentChain
 from cohmm.kernels.threads import blas_threads
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import Callback, Record
-from cohmm.learn.topics.htmm import htmm
+from cohmm.learn.topics.htmm import Passes, htmm
 from cohmm.learn.topics.sticky_em import (
     SMOOTHING,
     Counted,
@@ -143,6 +144,7 @@ def with_new_documents(
     *,
     decay: float = 1.0,
     weights: tuple[Any, Any] = (None, None),
+    refine: Passes = "auto",
     **options: Any,
 ) -> tuple[TopicFit, Documents, Floats | None]:
     """Topics of the documents that ``fit`` was learned from, and of new ones.
@@ -159,8 +161,8 @@ def with_new_documents(
         What came before weighs so many times what it did.
     weights : two arrays, or None each
         Of the documents before, and of the new ones.
-    **options
-        Others of `cohmm.learn.htmm`.
+    refine, **options
+        As for `cohmm.learn.htmm`.
 
     Returns
     -------
@@ -172,8 +174,15 @@ def with_new_documents(
     everything = joined(documents, new)
     counts = count_documents(everything, _counts(fit).lags, together)
     start = _start(fit, everything, counts)
-    k = fit.n_components
-    learned = htmm(everything, k, weights=together, start=start, counts=counts, **options)
+    learned = htmm(
+        everything,
+        fit.n_components,
+        weights=together,
+        start=start,
+        counts=counts,
+        refine=fit.n_document_passes if refine == "auto" else refine,
+        **options,
+    )
     return learned, everything, together
 
 
@@ -182,7 +191,7 @@ def grown_htmm(
     before: TopicFit,
     *,
     decay: float = 1.0,
-    refine: int = 1,
+    refine: Passes = "auto",
     weights: Any = None,
     callback: Callback | None = None,
     **options: Any,
@@ -207,10 +216,12 @@ def grown_htmm(
     >>> fit.counts == count_documents(documents, range(1, 6))
     True
     """
+    if refine == "auto":
+        refine = before.n_document_passes
     record = Record(callback)
     no_documents = Documents(np.empty(0, np.int32), np.zeros(1, np.int64), before.vocabulary)
     _, documents = in_common_words(no_documents, documents)
-    past = Past.of(before, _counts(before).scaled(decay), documents.vocabulary)
+    past = Past.of(before, _counts(before) * decay, documents.vocabulary)
     counts = _summed(before, documents, decay, weights)
     start = _start(before, documents, counts)
     # 1. pairs
@@ -272,7 +283,7 @@ def _counts(fit: TopicFit) -> Cooccurrence:
 
 def _summed(fit: TopicFit, new: Documents, decay: float, weights: Any) -> Cooccurrence:
     """The pairs of the documents so far, and of new ones."""
-    counts = _counts(fit).scaled(decay)
+    counts = _counts(fit) * decay
     return counts + count_documents(new, counts.lags, weights)
 
 

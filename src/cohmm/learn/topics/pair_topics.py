@@ -4,9 +4,14 @@ k-means may put two topics into one cluster, and the factorisation seldom parts 
 several starts are allowed, each is followed for a few passes: by then the objective tells which
 have done so.
 
-Of a large vocabulary the frequent words come first, and all words at the end: most pairs of most
-words are rare, and say less of topics than they cost.  Topics are better for it, too: a rare word
-joins those that frequent words have made, and makes none of its own.
+Passes go on until topics have settled: until none of them changes any more to speak of.  The
+objective would not tell: what it gains late is little beside what it has gained, and yet topics
+that began as copies of one another part by it.  Of a large vocabulary the frequent words come
+first, and all words when these have settled: most pairs of most words are rare, and say less of
+topics than they cost.  Topics are better for it, too: a rare word joins those that frequent words
+have made, and makes none of its own.
+
+Topics that end as copies of one another are parted (`cohmm.learn.topics.twins`).
 
 A topic with seed words starts from the cluster of these (`cohmm.learn.topics.topic_start`), and
 they are paired with one another somewhat more often than they were seen to be: as if there were
@@ -30,19 +35,28 @@ from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.learner import Callback, Fit, Progress, warn
 from cohmm.learn.pairs.anchor_free import starting_points
 from cohmm.learn.pairs.min_volume import Problem, Run, algorithm_1
-from cohmm.learn.pairs.pair_evidence import PairEvidence, States, as_hmm, number_of_states
+from cohmm.learn.pairs.pair_evidence import (
+    PairEvidence,
+    States,
+    as_hmm,
+    n_in_pairs,
+    number_of_states,
+)
 from cohmm.learn.pairs.pair_law import Point, pair_law
 from cohmm.learn.pairs.spectrum import MAX_SYMBOLS
 from cohmm.learn.pairs.volume import NoVolume
 from cohmm.learn.topics.topic_start import cluster_topics
+from cohmm.learn.topics.twins import twins, without_twins
 from cohmm.model.hmm import HMM
 from cohmm.model.topic_model import TopicLabels, checked_topic_labels
 
 SeedWords = Mapping[str, Sequence[str]] | Sequence[Sequence[str]]
 
 TRIAL_PASSES = 20  # over the pairs, by which starts are compared
-FREQUENT_WORDS, WORDS_PER_TOPIC = 2000, 100  # that come first, at least, and for each topic
-FULL_PASSES = 6  # one pass of so many is over all words
+FREQUENT_WORDS, WORDS_PER_TOPIC = 2000, 40  # that come first, at least, and for each topic
+FULL_SHARE = 6  # one pass of so many is for all words, where passes are few
+PARTINGS = 3  # times that twins are looked for
+SETTLING_PASSES = 10  # over which topics are watched: single ones go far, or hardly move
 CLEAR_PAIRS = 200  # per word: with more, noise is no reason to look for fewer topics
 SEED_PAIRS = 0.5
 
@@ -77,12 +91,14 @@ def topics_of_pairs(
     shares: dict[int, float] | None = None,
     seeds: Seeds = NO_SEEDS,
     start: HMM | None = None,
+    held_back: Cooccurrence | None = None,
     callback: Callback | None = None,
 ) -> PairTopics:
     """Topics as the states of a model, without smoothing; options are those of `htmm`.
 
     ``shares`` say how much each lag counts (`cohmm.learn.topics.topic_lags`); default: all alike.
-    ``seeds`` are what the first topics start from.
+    ``seeds`` are what the first topics start from.  Pairs that are ``held_back`` are not learned
+    from, as long as the others have words for all topics.
 
     The volume term is left out: on text it makes no difference.  A word without a pair has no
     probability: passes over documents and smoothing see to it.
@@ -95,34 +111,45 @@ def topics_of_pairs(
     """
     if shares is None:
         shares = dict.fromkeys(counts.lags, 1.0)
-    shares = {lag: share for lag, share in shares.items() if share and counts.n_pairs(lag)}
-    extra = None
-    if seeds.words:
-        extra = seed_pairs(seeds, counts.symbol_counts / counts.symbol_counts.sum())
-    evidence = PairEvidence.of(counts, shares, "summed", shares, extra)
+    evidence = _evidence(counts, shares, seeds)
     k = max(_number_of_topics(n_components, evidence), len(seeds.words))
+    if held_back is not None and n_in_pairs(rest := counts.without(held_back)) >= k:
+        evidence = _evidence(rest, shares, seeds)
     points = [
         starting_points(evidence, k, 1, None, model)[0]
         for model in _start_models(evidence, seeds, k, n_init, random_state, start)
     ]
     problem = Problem(evidence.laws, evidence.weights, NoVolume(), 0.0)
     words = _frequent_words(evidence, k, seeds)
-    least_gain, last, used = tol / evidence.n_pairs, max_iter, 0
+    converged, used = True, 0
     tried: tuple[float, ...] = ()
     if len(words) < len(evidence.seen) and max_iter > 1:
-        last = -(-max_iter // FULL_PASSES)
         few, among = _of_words(words, problem, points)
-        run, tried = _best(few, among, least_gain, max_iter - last, callback)
-        points, used = [_with_all_words(run.end.point, words, evidence)], run.history[-1].n_iter
+        most = max_iter - -(-max_iter // FULL_SHARE)
+        run, tried = _best(few, among, tol, most, callback)
+        run = _parted(few, run, len(seeds.words), tol, most, callback)
+        points = [_with_all_words(run.end.point, words, evidence)]
+        converged, used = run.converged, run.history[-1].n_iter
     report = None if callback is None else lambda step: callback(_after(used, step))
-    run, compared = _best(problem, points, least_gain, last, report)
+    run, compared = _best(problem, points, tol, max_iter - used, report)
+    if not used:
+        run = _parted(problem, run, len(seeds.words), tol, max_iter, report)
+    converged = converged and run.converged
     end, model = run.end, as_hmm(run.end.point, evidence, 0.0)
     order = np.argsort(-end.point.theta.sum(axis=1), kind="stable")  # that of `as_hmm`
     history = tuple(_after(used, step) for step in run.history)
     ended = tried or compared or (end.objective,)
     labels: TopicLabels = (*seeds.labels, *[None] * (k - len(seeds.words)))
     labels = tuple(labels[n] for n in order) if any(seeds.labels) else ()
-    return PairTopics(model, run.converged, history, ended, labels=labels)
+    return PairTopics(model, converged, history, ended, labels=labels)
+
+
+def _evidence(counts: Cooccurrence, shares: dict[int, float], seeds: Seeds) -> PairEvidence:
+    shares = {lag: share for lag, share in shares.items() if share and counts.n_pairs(lag)}
+    extra = None
+    if seeds.words:
+        extra = seed_pairs(seeds, counts.symbol_counts / counts.symbol_counts.sum())
+    return PairEvidence.of(counts, shares, "summed", shares, extra)
 
 
 def _number_of_topics(n_components: States, evidence: PairEvidence) -> int:
@@ -159,20 +186,67 @@ def _with_all_words(point: Point, words: Ints, evidence: PairEvidence) -> Point:
 def _best(
     problem: Problem,
     points: list[Point],
-    least_gain: float,
+    tol: float,
     max_iter: int,
     callback: Callback | None,
 ) -> tuple[Run, tuple[float, ...]]:
-    """From the start that leads furthest in a few passes, and where they led: () of one alone."""
+    """From the start that leads furthest in a few passes, and where all led: () of one alone."""
     tried: tuple[float, ...] = ()
     if len(points) > 1:
         trial = min(TRIAL_PASSES, max_iter)
         tried = tuple(
-            algorithm_1(problem, point, least_gain, trial, callback).end.objective
+            algorithm_1(problem, point, 0.0, trial, callback, Settled(tol)).end.objective
             for point in points
         )
         points = [points[int(np.argmin(tried))]]
-    return algorithm_1(problem, points[0], least_gain, max_iter, callback), tried
+    return algorithm_1(problem, points[0], 0.0, max_iter, callback, Settled(tol)), tried
+
+
+def _parted(
+    problem: Problem,
+    run: Run,
+    n_seeds: int,
+    tol: float,
+    max_iter: int,
+    callback: Callback | None,
+) -> Run:
+    """Without twins, as far as that explains the pairs better: see `cohmm.learn.topics.twins`."""
+    omega = problem.laws[1].omega
+    for seed in range(PARTINGS):
+        used = run.history[-1].n_iter
+        pairs = twins(run.end.point.m.T, spared=n_seeds)
+        if not pairs or used >= max_iter:
+            break
+        (clusters,) = cluster_topics(omega, len(run.end.point.theta), seed)
+        point = without_twins(run.end.point, problem.laws[1], clusters.T, pairs)
+        if point is None:
+            break
+        report = None if callback is None else lambda step, used=used: callback(_after(used, step))
+        after = algorithm_1(problem, point, 0.0, max_iter - used, report, Settled(tol))
+        history = tuple(_after(used, step) for step in after.history)
+        if after.end.objective > run.end.objective:
+            break
+        run = Run(after.end, after.converged, history)
+    return run
+
+
+class Settled:
+    """The stop rule: no topic changes by more than ``tol`` with a pass, in total variation."""
+
+    def __init__(self, tol: float) -> None:
+        self._tol = tol
+        self._since: tuple[int, Floats] | None = None
+
+    def __call__(self, n_iter: int, point: Point) -> bool:
+        """Whether the topics have settled after so many passes."""
+        if self._since is None:
+            self._since = n_iter, point.m
+        began, before = self._since
+        if n_iter - began < SETTLING_PASSES:
+            return False
+        self._since = n_iter, point.m
+        change = np.abs(point.m - before).sum(axis=0) / 2
+        return bool(change.max() < self._tol * (n_iter - began))
 
 
 def _after(used: int, step: Progress) -> Progress:

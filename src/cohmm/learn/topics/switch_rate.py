@@ -56,8 +56,21 @@ class HeldOut(NamedTuple):
         return float(logs @ np.repeat(self.weights, self.documents.lengths))
 
 
+class Trials(NamedTuple):
+    """The chain that predicts best, and how well others do."""
+
+    best: DocumentChain
+    losses: dict[float, float]
+    """Minus the log-likelihood, by how many draws the prior is worth."""
+
+
 def best_chain(chain: DocumentChain, held_out: list[HeldOut]) -> DocumentChain:
     """The same topics, with the rate of switching and the prior that predict best."""
+    return chain_trials(chain, held_out).best
+
+
+def chain_trials(chain: DocumentChain, held_out: list[HeldOut]) -> Trials:
+    """The same topics, with rates of switching and priors that were compared."""
     from scipy.optimize import minimize_scalar  # takes its time to import
 
     prevalence = prevalence_of(chain)
@@ -78,8 +91,9 @@ def best_chain(chain: DocumentChain, held_out: list[HeldOut]) -> DocumentChain:
 
         best = minimize_scalar(by_odds, bounds=LOG_ODDS, method="bounded", options=options)
         odds = float(best.x)
-        draws = min(PRIOR_DRAWS, key=lambda n, odds=odds: loss(n, odds))  # type: ignore[misc]
-    return candidate(draws, odds)
+        losses = {n: loss(n, odds) for n in PRIOR_DRAWS}
+        draws = min(losses, key=losses.__getitem__)
+    return Trials(candidate(draws, odds), losses)
 
 
 def fit_switch_rate(chain: DocumentChain, documents: Data, weights: Floats | None) -> DocumentChain:

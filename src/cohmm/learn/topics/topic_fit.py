@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Any, cast
 
@@ -27,6 +27,61 @@ COUNTS = "counts."  # before the names of their arrays
 ARRAYS = ("components", "prevalence", "prior", "transitions")
 HISTORIES = ("history", "passes")
 FIGURES = 6  # numbers of a `Progress`, which are kept: without its stage and its limit
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What documents that were held back have chosen, and by what.
+
+    Parameters
+    ----------
+    n_documents, n_words : int
+        How much was held back.
+    lags : dict
+        How much the pairs of every lag count (`cohmm.learn.topics.topic_lags`).
+    passes : int
+        Passes over the documents.
+    perplexities : tuple of float
+        Of the documents held back, word by word, after one pass, two, and so on.
+    errors : tuple of float
+        Standard errors of the logarithms of these, beside the lowest.
+    prior : float
+        How many draws the prior of a document's topics is worth.
+    by_prior : dict
+        The perplexity by every number of draws that was compared.
+    """
+
+    n_documents: int
+    n_words: int
+    lags: dict[int, float]
+    passes: int
+    perplexities: tuple[float, ...]
+    errors: tuple[float, ...]
+    prior: float
+    by_prior: dict[float, float]
+
+    def as_json(self) -> dict[str, Any]:
+        """As a file's header can hold it."""
+        return {
+            name: list(map(list, value.items())) if isinstance(value, dict) else value
+            for name, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_json(cls, content: Any) -> Choices | None:
+        """What `as_json` gave; None where a file has none, as those of earlier versions."""
+        if content is None:
+            return None
+        return cls(
+            n_documents=int(content["n_documents"]),
+            n_words=int(content["n_words"]),
+            lags={int(lag): float(share) for lag, share in content["lags"]},
+            passes=int(content["passes"]),
+            perplexities=tuple(map(float, content["perplexities"])),
+            errors=tuple(map(float, content["errors"])),
+            prior=float(content["prior"]),
+            by_prior={float(n): float(perplexity) for n, perplexity in content["by_prior"]},
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,6 +106,8 @@ class TopicFit(TopicModel):
         learned from; the last objective where there was one start.
     counts : Cooccurrence or None
         The pairs that the topics were learned from, where they were.
+    choices : Choices or None
+        What was chosen by documents that were held back, where something was.
 
     The others are those of `cohmm.model.topic_model.TopicModel`.
 
@@ -65,11 +122,17 @@ class TopicFit(TopicModel):
     passes: tuple[Progress, ...] = field(default=(), kw_only=True)
     starts: tuple[float, ...] = field(default=(), kw_only=True)
     counts: Cooccurrence | None = field(default=None, kw_only=True)
+    choices: Choices | None = field(default=None, kw_only=True)
 
     @property
     def n_iter(self) -> int:
         """Passes over the pairs."""
         return self.history[-1].n_iter if self.history else 0
+
+    @property
+    def n_document_passes(self) -> int:
+        """Passes over the documents that made the topics: those tried beyond are in ``passes``."""
+        return len(self.passes) if self.choices is None else self.choices.passes
 
     def __repr__(self) -> str:
         k, v = self.components.shape
@@ -175,6 +238,7 @@ def save_fit(
         "labels": fit.labels,
         "parameters": {name: storage.plain(name, value) for name, value in parameters.items()},
         "counts": None if counts is None else list(counts.lags),
+        "choices": None if fit.choices is None else fit.choices.as_json(),
         "words_seen": words_seen,
     }
     arrays = {name: getattr(fit, name) for name in ARRAYS}
@@ -211,6 +275,7 @@ def load_fit(
             starts=tuple(map(float, header["starts"])),
             labels=tuple(header.get("labels", ())),  # files of earlier versions have none
             counts=counts,
+            choices=Choices.from_json(header.get("choices")),
         )
         parameters = dict(header["parameters"])
         lags = parameters.get("lags", 1)

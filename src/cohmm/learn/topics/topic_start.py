@@ -30,7 +30,7 @@ from cohmm.kernels.threads import run
 from cohmm.kernels.types import Floats, Ints
 from cohmm.model.sampling import generator
 
-MAX_WORDS = 4000  # that clusters are made of
+MAX_WORDS = 2000  # that clusters are made of
 CLUSTER_SHARE = 0.7  # of a topic that is its cluster; the rest is the corpus
 MAX_DENSE = 500  # words of a matrix that LAPACK decomposes whole
 EIGEN_TOLERANCE = 1e-3
