@@ -4,6 +4,7 @@
     python benchmarks/states.py --select             # and `select` on the 54 chains: ten minutes
     python benchmarks/states.py --select --symbols 50
     python benchmarks/states.py --first-seed 100     # other chains
+    python benchmarks/states.py --table auto         # "auto" beside `select`, on sessions
     python benchmarks/states.py --quick
 
 The 54 chains: N = 16 and K = 4 or N = 50 and K = 8; separable, half zeros or dense; none, half or
@@ -22,8 +23,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cohmm import HMM, Sequences, count_pairs, select, threads
+from cohmm.datasets import public_sequences
 from cohmm.datasets.synthetic import random_hmm, separable_hmm
 from cohmm.learn.pairs.pair_evidence import PairEvidence
+from cohmm.learn.sequences.held_out import choose_states
 
 SIZES = ((16, 4), (50, 8))
 LENGTHS = (10**4, 10**5, 10**6)
@@ -70,8 +73,14 @@ def main() -> None:
     parser.add_argument("--longest", type=float, default=1e7, help="leave out longer chains")
     parser.add_argument("--symbols", type=int, help="only chains of so many symbols, 16 or 50")
     parser.add_argument("--select", action="store_true", help="on the 54 chains")
+    parser.add_argument("--table", choices=("auto",), help="this table alone")
+    parser.add_argument("--symbols-of-each", type=int, default=30_000, help="of a set of sessions")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
+    if arguments.table == "auto":
+        with threads(1):
+            sessions(2_000 if arguments.quick else arguments.symbols_of_each)
+        return
     first = arguments.first_seed
     kinds = (SIZES, LENGTHS, KINDS, STAYS)
     if arguments.quick:
@@ -90,6 +99,55 @@ def main() -> None:
         )
         if arguments.independent:
             independent(first, 4 if arguments.quick else arguments.independent)
+
+
+def made_sessions(seed: int, n_symbols: int, k: int, total: int) -> Sequences:
+    """Sessions of 40 events in nearly strict order, whose kinds are mostly rare."""
+    rng = np.random.default_rng(seed)
+    transmat = 0.85 * np.roll(np.eye(k), 1, axis=1) + 0.15 * rng.dirichlet(np.full(k, 0.3), k)
+    rare = 1 / np.arange(1, n_symbols + 1) ** 1.5
+    emission = 0.97 * np.array([rng.dirichlet(rng.permutation(rare)) for _ in range(k)])
+    truth = HMM(np.full(k, 1 / k), transmat, emission + 0.03 / n_symbols)
+    drawn = [truth.sample(40, rng)[0] for _ in range(total // 40)]
+    return Sequences.of([list(map(str, session)) for session in drawn])
+
+
+def first_of(data: Sequences, total: int) -> Sequences:
+    """The first sequences, of about so many symbols."""
+    n = max(int(np.searchsorted(np.cumsum(data.lengths), total)), 2)
+    return data.spans(data.offsets[:-1][:n], data.offsets[1:][:n])
+
+
+def sessions(total: int) -> None:
+    """Made sessions with rare symbols, and public ones, where `COHMM_DATA` has them."""
+    sets = {
+        f"made, {n} kinds": made_sessions(seed, n, k, min(total, 4_000))
+        for seed, (n, k) in enumerate([(14, 6), (40, 8), (120, 10), (300, 12)])
+    }
+    try:
+        sets["msnbc"] = first_of(public_sequences.msnbc(), total)
+        sets["Brown, tags"] = first_of(Sequences.of(public_sequences.brown().tags), total)
+    except (FileNotFoundError, ValueError) as error:
+        print(f"without public data: {error}")
+    print("| sessions | N | T | auto | behind | best of select | CPU s, auto | CPU s, select |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    for name, data in sets.items():
+        shown = PairEvidence.of(count_pairs(data)).spectrum().n_detectable
+        began = time.process_time()
+        taken = choose_states(data, shown).n_components
+        chosen = time.process_time()
+        found = select(data, stability=False, random_state=0)
+        done = time.process_time()
+        scores = {one.n_components: one.held_out for one in found.candidates}
+        if taken not in scores:
+            alone = select(data, n_components=[taken], stability=False, random_state=0)
+            scores[taken] = alone.candidates[0].held_out
+        behind = max(scores.values()) - scores[taken]
+        print(
+            f"| {name} | {data.n_symbols} | {data.n_observations} | {taken} | {behind:.3f} "
+            f"| {found.best} | {chosen - began:.1f} | {done - chosen:.1f} |",
+            flush=True,
+        )
 
 
 def many_chains(chains: list[Chain], with_select: bool) -> None:

@@ -193,6 +193,11 @@ def is_whole(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def is_number(value: object) -> bool:
+    """Whether a value is a number, and no array: True is none."""
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
 def check_whole(least: int = 1, **options: Any) -> None:
     """Whole numbers from ``least``."""
     for name, value in options.items():
@@ -266,8 +271,7 @@ def check_functions(**options: Any) -> None:
 
 def check_decay(decay: object) -> None:
     """Refuse a weight of the past that is none."""
-    number = isinstance(decay, (int, float, np.number)) and not isinstance(decay, bool)
-    if not number or not 0 < decay <= 1:  # type: ignore[operator]
+    if not is_number(decay) or not 0 < decay <= 1:  # type: ignore[operator]
         raise ValueError(f"decay must be a number above 0 and up to 1, not {shown(decay)}")
 
 

@@ -20,7 +20,7 @@ from cohmm.datasets.synthetic_topics import TopicSample, sample_htmm
 from cohmm.estimators import htmm as module
 from cohmm.estimators.htmm import TEXT_OPTIONS
 from cohmm.evidence.counting import count_documents
-from cohmm.learn.learner import EvidenceWarning, print_progress
+from cohmm.learn.learner import EvidenceWarning, progress_log
 from cohmm.learn.topics import htmm as recipe
 from cohmm.learn.topics.htmm import htmm
 from cohmm.learn.topics.online import grown_htmm, with_new_documents
@@ -91,7 +91,7 @@ def test_every_option_reaches_its_learner(monkeypatch: pytest.MonkeyPatch) -> No
     options = heard.value.args[0]
     assert options.pop("weights").tolist() == [2.0] * len(TEXTS)
     assert options.pop("documents") == read_documents(TEXTS)
-    assert options == learned | {"callback": print_progress}
+    assert options == learned | {"callback": progress_log(True)}
 
 
 def test_every_option_reaches_the_learner_that_goes_on(
@@ -385,9 +385,10 @@ def test_in_a_pipeline() -> None:
     assert model.score(TEXTS, about_oil) > 0.75
 
 
-def test_verbose(capsys: pytest.CaptureFixture[str]) -> None:
-    HTMM(2, random_state=0, verbose=True).fit(TEXTS)
-    assert capsys.readouterr().err.count("pass") > 2
+def test_verbose(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "cohmm"):
+        HTMM(2, random_state=0, verbose=True).fit(TEXTS)
+    assert caplog.text.count("pass") > 2
 
 
 def test_bad_input(sample: TopicSample) -> None:

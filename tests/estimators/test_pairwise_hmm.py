@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
+import re
 import warnings
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
@@ -132,14 +135,85 @@ def test_decoding_algorithms(column: np.ndarray) -> None:
     np.testing.assert_array_equal(by_default.predict(column), states)
 
 
-def test_partial_fit_adds_counts_and_goes_on(column: np.ndarray) -> None:
-    whole = PairwiseHMM(3, random_state=0).fit(column, [15_000, 15_000])
-    parts = PairwiseHMM(3, random_state=0).partial_fit(column[:15_000])
+@pytest.mark.parametrize("refine", [False, True])
+def test_partial_fit_adds_counts_and_goes_on(column: np.ndarray, refine: bool) -> None:
+    whole = PairwiseHMM(3, refine=refine, random_state=0).fit(column, [15_000, 15_000])
+    parts = PairwiseHMM(3, refine=refine, random_state=0).partial_fit(column[:15_000])
     first = parts.model_
+    assert first == PairwiseHMM(3, refine=refine, random_state=0).fit(column[:15_000]).model_
     parts.partial_fit(column[15_000:])
     assert parts.counts_ == whole.counts_
     assert parts.model_ != first
-    assert max(parts.model_.distance(whole.model_)) < 0.02
+    assert isinstance(parts.fit_, RefinedFit) == refine
+    assert max(parts.model_.align_to(whole.model_).distance(whole.model_)) < 0.02
+    assert parts.standard_errors().transmat.shape == (3, 3)
+
+
+STAGES = HMM(
+    [0.5, 0, 0, 0.5, 0, 0],
+    np.kron(np.eye(2), [[0.6, 0.4, 0], [0, 0.6, 0.4], [0, 0, 1.0]]),
+    np.random.default_rng(1).dirichlet(np.full(10, 0.3), 6),
+)
+
+
+def sessions(n: int, seed: int) -> Sequences:
+    """Two kinds of sessions, of three stages each: of their order pairs say too little."""
+    rng = np.random.default_rng(seed)
+    sequences = [STAGES.sample(int(m), random_state=rng)[0] for m in rng.integers(4, 16, n)]
+    return Sequences.of(sequences, n_symbols=10)
+
+
+@pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_partial_fit_of_a_refined_model_keeps_its_quality() -> None:
+    train, test = sessions(2000, 2), sessions(800, 3)
+    options: dict[str, Any] = {"n_features": 10, "max_iter": 40, "random_state": 0}
+    whole = PairwiseHMM(6, **options).fit(train)
+    pairs = PairwiseHMM(6, refine=False, **options).fit(train)
+    parts = PairwiseHMM(6, **options)
+    for first in range(0, 2000, 200):
+        parts.partial_fit([train[i] for i in range(first, first + 200)])
+    full, grown, poor = (m.score(test) / test.n_observations for m in (whole, parts, pairs))
+    assert full - poor > 0.03  # what pairs alone would cost
+    assert abs(full - grown) < 0.02
+    kept = parts.fit_.statistics  # of all ten, not of the last alone
+    assert kept.emissions.sum() == pytest.approx(train.n_observations, rel=1e-6)
+    assert kept.starts.sum() == pytest.approx(2000, rel=1e-6)
+
+
+def test_partial_fit_of_a_refined_model_forgets_and_learns_new_symbols() -> None:
+    rng = np.random.default_rng(0)
+    words = np.array(["a", "b", "c", "d"])
+    first = [words[:2][rng.integers(0, 2, 40)].tolist() for _ in range(20)]
+    second = [words[1:][rng.integers(0, 3, 40)].tolist() for _ in range(20)]
+    model, forgetful = (PairwiseHMM(1, refine=True).partial_fit(first) for _ in range(2))
+    model.partial_fit(second)
+    forgetful.partial_fit(second, decay=0.01)
+    assert isinstance(model.fit_, RefinedFit)
+    assert model.vocabulary_ == forgetful.vocabulary_ == ("a", "b", "c", "d")
+    share = np.array([sum(s.count(w) for s in first + second) for w in words]) / 1600
+    np.testing.assert_allclose(model.emissionprob_[0], share, atol=0.005)
+    np.testing.assert_allclose(forgetful.emissionprob_[0], [0, 1 / 3, 1 / 3, 1 / 3], atol=0.06)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_partial_fit_keeps_zeros_that_were_set() -> None:
+    model = PairwiseHMM(3, max_iter=10, random_state=0)
+    model.startprob_, model.transmat_ = STAGES.startprob[:3] * 2, STAGES.transmat[:3, :3]
+    data = sessions(60, 4)
+    zeros = STAGES.transmat[:3, :3] == 0
+    for _ in range(2):  # a warning, of arithmetic too, would be an error
+        model.partial_fit(data)
+        assert isinstance(model.fit_, RefinedFit)
+        assert (model.transmat_[zeros] == 0).all()
+
+
+def test_what_the_readme_asks_of_a_fit_is_in_its_type() -> None:
+    text = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    asked = set(re.findall(r"\.fit_\.(\w+)", text))
+    fit = get_type_hints(PairwiseHMM)["fit_"]
+    assert asked
+    assert asked <= {field.name for field in fields(fit)} | set(dir(fit))
 
 
 def test_partial_fit_makes_room_for_new_symbols() -> None:
@@ -194,13 +268,38 @@ def test_same_seed_same_model(column: np.ndarray) -> None:
     )
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_verbose_says_how_the_objective_falls(
-    column: np.ndarray, capsys: pytest.CaptureFixture[str]
+    column: np.ndarray, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    PairwiseHMM(3, verbose=True, random_state=0).fit(column)
-    assert "objective" in capsys.readouterr().err
-    PairwiseHMM(3, random_state=0).fit(column)
+    logger = logging.getLogger("cohmm")
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's own
+    monkeypatch.setattr(logger, "handlers", [])
+    level = logger.level
+    PairwiseHMM(2, refine=False, random_state=0).fit(column)
     assert capsys.readouterr().err == ""
+    for _ in range(2):  # one handler, however often
+        PairwiseHMM(2, refine=False, verbose=True, random_state=0, max_iter=9).fit(column)
+        lines = capsys.readouterr().err.splitlines()
+        assert 0 < len(lines) <= 10
+        assert all(line.startswith("pairs: pass") and "objective" in line for line in lines)
+    logger.setLevel(level)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_logging_that_was_configured_is_left_as_it_is(
+    column: np.ndarray, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    model = PairwiseHMM(2, refine=False, verbose=True, random_state=0, max_iter=9)
+    with caplog.at_level("INFO", "cohmm"):
+        model.fit(column)
+    assert caplog.records[-1].name == "cohmm"
+    assert f"objective {model.fit_.objective:.9f}" in caplog.text
+    assert capsys.readouterr().err == ""
+    caplog.clear()
+    with caplog.at_level("WARNING", "cohmm"):
+        model.fit(column)
+    assert not caplog.records
 
 
 def test_every_option_reaches_the_learner(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,11 +339,8 @@ def test_unrefined_is_what_the_counts_give(column: np.ndarray) -> None:
     for model in (plain, counted):
         assert model.fit_ is model.pair_fit_
         assert model.n_iter_ == model.pair_fit_.n_iter
-    partial = PairwiseHMM(3, refine=True, random_state=0).partial_fit(column, LENGTHS)
-    assert partial.fit_ is partial.pair_fit_
-    assert partial.model_ == plain.model_
-    partial.partial_fit(column)
-    assert partial.fit_ is partial.pair_fit_
+    counted.partial_fit(column)  # nothing is kept of sequences to go on from
+    assert counted.fit_ is counted.pair_fit_
 
 
 def test_refined_is_closer(column: np.ndarray) -> None:

@@ -1,6 +1,7 @@
 """Pair counts against plain loops, and the law that counts add up."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from cohmm import Cooccurrence, Sequences, StorageError, count_pairs, threads
+from cohmm import (
+    Cooccurrence,
+    Sequences,
+    StorageError,
+    count_pairs,
+    count_triples,
+    count_windows,
+    threads,
+)
 from cohmm.evidence.cooccurrence import LARGEST_DENSE
 from cohmm.evidence.counting import pair_counts
 from tests import laws, oracles
@@ -500,3 +509,21 @@ def test_repr_says_what_it_is():
     text = repr(count_pairs([0, 1, 0, 1], lags=(1, 2)))
     assert text == "Cooccurrence(2 symbols, dense; pairs: 3 at lag 1, 2 at lag 2)"
     assert "3,001 symbols, sparse" in repr(count_pairs([0, 3000]))
+
+
+@pytest.mark.parametrize("kind", [count_pairs, count_triples, count_windows])
+def test_counts_times_a_number(kind: Any) -> None:
+    counts = kind([0, 1, 0, 1, 1, 0, 1, 0])
+    half = counts * 0.5
+    assert type(half) is type(counts)
+    assert half == 0.5 * counts == np.float64(0.5) * counts
+    assert counts * 1 is counts
+    twice = counts + counts
+    amounts = (lambda c: c[1]) if isinstance(counts, Cooccurrence) else (lambda c: c.counts)
+    np.testing.assert_array_equal(amounts(twice * 0.5), amounts(counts))
+    for wrong in (-1, 0, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match=f"factor of counts must be .*, not {wrong}"):
+            counts * wrong
+    for wrong in ("2", True, None, [1, 2], counts):
+        with pytest.raises(TypeError):
+            counts * wrong

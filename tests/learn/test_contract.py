@@ -20,13 +20,14 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import cohmm.learn
-from cohmm import HMM, Cooccurrence, Sequences, Triples, threads
+from cohmm import HMM, Cooccurrence, Sequences, Triples, count_pairs, threads
 from cohmm.data.documents import Documents
 from cohmm.evidence.counting import count_documents
 from cohmm.evidence.windows import Windows
 from cohmm.kernels import blocks
 from cohmm.kernels import threads as threading
 from cohmm.learn.constraints import Constraints, PseudoCounts
+from cohmm.learn.refinement import Past
 from cohmm.learn.sequences import multistart as starts
 from tests.laws import rows_are_distributions
 from tests.learn.learners import (
@@ -330,6 +331,14 @@ def other_values(case: Case, option: str, told: list[Any]) -> Iterator[Any]:
         if case.kind is Cooccurrence
         else [np.linspace(0.5, 1, n) if n > 1 else [2.0]],
         "constraints": [Constraints(transmat=start_of(case.kind).transmat)],
+        "past": [
+            Past(
+                evidence_of(Cooccurrence)
+                if case.kind is Cooccurrence
+                else count_pairs(evidence_of(Sequences)),
+                start_of(case.kind),
+            )
+        ],
         "states": [np.where(np.arange(20_000) % 10, -1, np.arange(20_000) % K)],
         "learned": ["te"],
         "seed_words": [[evidence_of(Documents).vocabulary[-3:]]],
@@ -383,6 +392,7 @@ def bad_values(case: Case, option: str) -> Iterator[tuple[Any, list[str]]]:
         "weights": [("heavy", ["weights"])] if case.kind is Cooccurrence
         else [(np.ones(n + 1), [str(n + 1), str(n)]), (-np.ones(n), ["0"])],
         "constraints": [("much", ["'much'"])],
+        "past": [("much", ["'much'"])],
         "states": [([0, 1], ["20000", "2"]), (np.full(20_000, K), [str(K), "position 0"])],
         "learned": [("x", ["'x'"]), (3, ["3"])],
         "seed_words": [("grain", ["'grain'"]), (7, ["7"])],

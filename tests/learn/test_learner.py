@@ -16,6 +16,7 @@ from cohmm.learn.learner import (
     Progress,
     Record,
     by_prevalence,
+    keeping,
     learner,
     prevalence_of,
     smoothed,
@@ -93,6 +94,15 @@ def test_smoothing_is_so_many_observations_more(visited: np.ndarray | None) -> N
     assert (soft.transmat > 0).all()
     assert (soft.emissionprob[:, 3] == 0).all()
     close(soft.startprob, soft.stationary())
+
+
+def test_keeping_a_row_of_which_nothing_is_left() -> None:
+    before = HMM([1, 0], [[1, 0], [0.5, 0.5]], [[1, 0], [0, 1]])
+    after = HMM([0, 1], [[0, 1], [0.2, 0.8]], [[0.5, 0.5], [1, 0]])
+    kept = keeping(before, after)  # a division by zero would be a warning, which is an error
+    assert kept.startprob.tolist() == [1, 0]
+    assert kept.transmat.tolist() == [[1, 0], [0.2, 0.8]]
+    assert kept.emissionprob.tolist() == [[1, 0], [0, 1]]
 
 
 def test_shares_of_states_are_those_of_the_data() -> None:

@@ -24,7 +24,7 @@ from cohmm.diagnose.topic_errors import GROUPS, TopicErrors, topic_errors
 from cohmm.distributed.backend import Partitions
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.kernels.types import Floats
-from cohmm.learn.learner import Callback, print_progress
+from cohmm.learn.learner import Callback, progress_log
 from cohmm.learn.topics.htmm import Passes, htmm
 from cohmm.learn.topics.online import WordsSeen, grown_htmm, joined_weights, with_new_documents
 from cohmm.learn.topics.pair_topics import SeedWords
@@ -103,7 +103,7 @@ class HTMM(
     random_state : int, optional
         Seed: the same gives the same topics, for any number of threads.
     verbose : bool
-        Print every pass to standard error.
+        Log every pass to the logger "cohmm"; standard error shows it, unless logging is set up.
 
     Attributes
     ----------
@@ -829,7 +829,7 @@ class HTMM(
             "max_iter": self.max_iter,
             "tol": self.tol,
             "random_state": self.random_state,
-            "callback": callback or (print_progress if self.verbose else None),
+            "callback": callback or progress_log(self.verbose),
         }
 
     def _warn_if_cut_short(self) -> None:

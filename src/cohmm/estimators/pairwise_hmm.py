@@ -23,14 +23,14 @@ from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.counting import count_pairs
 from cohmm.kernels.types import Floats, Ints
 from cohmm.learn.constraints import PseudoCounts, UserTables
-from cohmm.learn.learner import Callback, Fit, print_progress, warn
+from cohmm.learn.learner import Callback, Fit, progress_log, warn
 from cohmm.learn.pairs.pair_evidence import Combine, PairFit
 from cohmm.learn.pairs.volume import Volume
 from cohmm.learn.pairwise import PairwiseFit, check_ends, pairwise
-from cohmm.learn.refinement import SMOOTHING, Refine
+from cohmm.learn.refinement import SMOOTHING, Past, Refine
 from cohmm.learn.sequences.refine import RefinedFit
 from cohmm.model.answers import Algorithm, Answers, Unseen, load_fitted, save_fitted
-from cohmm.model.convert import HMMTable, with_symbols
+from cohmm.model.convert import HMMTable
 from cohmm.model.hmm import HMM
 
 
@@ -129,7 +129,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
     random_state : int or Generator, optional
         Seed: the same gives the same model, for any number of threads.
     verbose : bool
-        Print the objective to standard error while it falls.
+        Log every pass to the logger "cohmm"; standard error shows it, unless logging is set up.
 
     Attributes
     ----------
@@ -262,23 +262,33 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         *,
         decay: float = 1.0,
     ) -> Self:
-        """Add the pairs of ``X`` to those counted before, and learn on from where it stood.
+        """Learn on from new data, without reading again what came before; at first, as `fit`.
 
-        From pairs alone: the data that came before is no longer there to be read.  What was counted
-        before weighs ``decay`` times as much as it did: below 1, the past is forgotten.
+        A model that was refined is refined on, by online EM: what earlier data was expected to
+        count is kept, and added to what ``X`` is expected to count.  It goes on where it stood or,
+        if that explains ``X`` better, at the estimate from all pairs.  A model of pairs alone
+        learns on from all pairs.
+
+        Parameters
+        ----------
+        X, y, lengths
+            New sequences, as for `fit`; symbols may be new too.
+        decay : float
+            The weight of earlier data, at each call; below 1, the past is forgotten.
         """
         check_decay(decay)
-        counts = count_pairs(self._sequences(X, _one_of(y, lengths)), lags=self.lags)
+        data = self._sequences(X, _one_of(y, lengths))
         if not hasattr(self, "counts_"):
             if self._symbol_counts is not None:
                 raise ValueError(
                     "partial_fit adds to the counts of pairs, which the file of this model does "
                     "not have: write it by save(path, counts=True)"
                 )
-            return self.fit_counts(counts)
-        counts = self.counts_.scaled(decay) + counts
-        start = with_symbols(self.model_, counts.vocabulary, counts.n_symbols)
-        return self._learn(counts, refine=False, start=start)
+            return self._learn(data, self.refine)
+        past = Past.of(self.counts_, self.model_, getattr(self, "fit_", None)).weighted(decay)
+        if self.refine is not False and past.statistics is not None:
+            return self._learn(data, self.refine, past)
+        return self._learn(count_pairs(data, lags=self.lags), refine=False, past=past)
 
     # -- the model ---------------------------------------------------------------------------
 
@@ -631,7 +641,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self,
         data: Data | Cooccurrence,
         refine: Refine,
-        start: HMM | None = None,
+        past: Past | None = None,
         states: Any = None,
         weights: Any = None,
         callback: Callback | None = None,
@@ -650,17 +660,17 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         )
         fit = pairwise(
             data,
-            self.n_components if start is None else start.n_components,
+            self.n_components if past is None else past.model.n_components,
             weights=weights,
             constraints=constraints,
             refine=refine,
             random_state=self.random_state,
-            start=start,
-            callback=callback or (print_progress if self.verbose else None),
+            past=past,
+            callback=callback or progress_log(self.verbose),
             **self._options(data),
         )
         summary = FitSummary.of(
-            data if fit.refined or fit.pairs is None else fit.counts,
+            fit.counts if past or (fit.pairs and not fit.refined) else data,
             fit.model,
             fit.last,
             constraints=constraints,

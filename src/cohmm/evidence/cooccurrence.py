@@ -19,6 +19,7 @@ from cohmm._validation import (
     as_n_symbols,
     as_numbers,
     frozen,
+    is_number,
     is_whole,
     own,
     shown,
@@ -172,22 +173,29 @@ class Cooccurrence(Value):
 
     __radd__ = __add__
 
-    def scaled(self, weight: float) -> Cooccurrence:
-        """The same counts, each times ``weight``; as they are where that is 1.
+    __array_ufunc__ = None  # a NumPy number times counts is counts
 
-        >>> Cooccurrence({1: [[0, 4], [2, 0]]}, [4, 2], [1, 0]).scaled(0.5)[1]
+    def __mul__(self, factor: object) -> Cooccurrence:
+        """The same counts, each times a number; as they are where that is 1.
+
+        >>> counts = Cooccurrence({1: [[0, 4], [2, 0]]}, [4, 2], [1, 0])
+        >>> (counts * 0.5)[1]
         array([[0., 2.],
                [1., 0.]])
         """
-        if weight == 1:
+        if not is_number(factor):
+            return NotImplemented
+        amount = as_amount("the factor of counts", factor)
+        if amount == 1:
             return self
-        amount = as_amount("weight", weight)
         return Cooccurrence._trusted(
             {lag: self[lag] * amount for lag in self.lags},
             self.symbol_counts * amount,
             self.start_counts * amount,
             self.vocabulary,
         )
+
+    __rmul__ = __mul__
 
     def without(self, part: Cooccurrence) -> Cooccurrence:
         """The counts of the rest, where ``part`` are those of a part of the data.

@@ -20,6 +20,7 @@ from cohmm._validation import (
     as_numbers,
     check_whole,
     frozen,
+    is_number,
     own,
     shown,
 )
@@ -167,6 +168,18 @@ class Windows(Value):
         return self._trusted(rows_of(keys, n, width), counts, n, vocabulary)
 
     __radd__ = __add__
+    __array_ufunc__ = None  # a NumPy number times counts is counts
+
+    def __mul__(self, factor: object) -> Self:
+        """The same counts, each times a number; as they are where that is 1."""
+        if not is_number(factor):
+            return NotImplemented
+        amount = as_amount("the factor of counts", factor)
+        if amount == 1:
+            return self
+        return self._trusted(self.windows, self.counts * amount, self.n_symbols, self.vocabulary)
+
+    __rmul__ = __mul__
 
     def _keys(self, vocabulary: Vocabulary | None, n: int) -> Ints:
         rows = self.windows

@@ -6,6 +6,7 @@ recorded, and reported to a callback.  After: smoothing, and the order of the st
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Callable
@@ -38,6 +39,7 @@ from cohmm.model.state_table import states_as_html
 
 P = ParamSpec("P")
 R = TypeVar("R")
+LOGGER = logging.getLogger("cohmm")
 DEAD = 1e-9  # prevalence: a state that is rarer explains nothing
 SHARE_STEPS = 200  # of EM
 LEAK = 1e-12  # of all transitions, so that a chain in several parts has one stationary distribution
@@ -75,13 +77,31 @@ def in_stage(stage: str, max_iter: int, callback: Callback | None) -> Callback |
     return lambda step: callback(step._replace(stage=stage, max_iter=max_iter))
 
 
-def print_progress(step: Progress) -> None:
-    """The callback of ``verbose=True``: one line to standard error."""
-    print(
-        f"pass {step.n_iter:5d}  objective {step.objective:.9f}  "
-        f"divergence {step.divergence:.9f}  {step.seconds:.1f} s",
-        file=sys.stderr,
-    )
+def progress_log(verbose: bool) -> Callback | None:
+    """The callback of ``verbose=True``: a line to the logger "cohmm" for every iteration.
+
+    Standard error shows them, unless logging was configured.
+    """
+    if not verbose:
+        return None
+    if not LOGGER.hasHandlers():
+        LOGGER.addHandler(_StandardError())
+        LOGGER.setLevel(logging.INFO)
+    return _log_progress
+
+
+def _log_progress(step: Progress) -> None:
+    line = "%s: pass %5d  objective %.9f  divergence %.9f  %.1f s"
+    stage = step.stage or "learning"
+    LOGGER.info(line, stage, step.n_iter, step.objective, step.divergence, step.seconds)
+
+
+class _StandardError(logging.StreamHandler):  # type: ignore[type-arg]
+    """Writes to what is standard error at the time, which tests and notebooks replace."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.setStream(sys.stderr)
+        super().emit(record)
 
 
 @dataclass(frozen=True)
@@ -98,6 +118,8 @@ class Fit:
         Every iteration that was kept; the objective never rises.
     starts : tuple of float
         The objective that each start ended with, the best of which was kept.
+    gained : float
+        Log-likelihood that refinement added, nats per symbol; 0 where there was none.
     choice : StateChoice or None
         How the number of states was chosen; None where it was given.
     shares : array, (K,), or None
@@ -109,6 +131,7 @@ class Fit:
     converged: bool
     history: tuple[Progress, ...] = field(repr=False)
     starts: tuple[float, ...]
+    gained: float = field(default=0.0, repr=False, kw_only=True)
     choice: StateChoice | None = field(default=None, kw_only=True, repr=False)
     shares: Floats | None = field(default=None, kw_only=True, repr=False)
 
@@ -257,7 +280,8 @@ def keeping(before: HMM, after: HMM, learned: str = "ste") -> HMM:
         if letter not in learned:
             return old
         new = np.where(old > 0, new, 0.0)
-        return np.asarray(new / new.sum(axis=-1, keepdims=True))
+        total = new.sum(axis=-1, keepdims=True)
+        return np.where(total > 0, new / np.where(total > 0, total, 1.0), old)
 
     return HMM(
         one("s", before.startprob, after.startprob),

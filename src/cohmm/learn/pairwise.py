@@ -48,7 +48,7 @@ from cohmm.learn.pairs.pair_evidence import (
     warned_of_noise_later,
 )
 from cohmm.learn.pairs.volume import Volume, check_penalty, volume_term
-from cohmm.learn.refinement import SMOOTHING, Refine, Refinement
+from cohmm.learn.refinement import SMOOTHING, Past, Refine, Refinement, resumed
 from cohmm.learn.sequences.held_out import choose_states
 from cohmm.learn.sequences.likelihood import fit_of_labels, start_from_labels
 from cohmm.learn.sequences.multistart import Start, best_start, overcomplete_start, random_start
@@ -78,7 +78,7 @@ class PairwiseFit(Fit):
         The refinement, which the model is then from.
     began : str
         Where refinement started, or what the model is from where there was none: "pairs",
-        "triples", "windows", "random starts" or "constraints".
+        "triples", "windows", "random starts", "constraints" or "the past".
     """
 
     counts: Cooccurrence = field(repr=False)
@@ -111,6 +111,7 @@ def pairwise(
     sparsity: float | Literal["auto"] = "auto",
     random_state: int | None = None,
     start: HMM | None = None,
+    past: Past | None = None,
     callback: Callback | None = None,
 ) -> PairwiseFit:
     """Learn an HMM from pairs, and go on to maximum likelihood.
@@ -150,6 +151,9 @@ def pairwise(
         term is taken away at the end.
     random_state : int, optional
         Seed of both steps.
+    past : Past, optional
+        What is left of data that came before: its pairs are added, and a model that was refined
+        goes on with the new sequences (`resumed`).
     callback : function of a `Progress`, optional
         Called with every iteration that was kept, of the stage "pairs" and then of "refinement".
 
@@ -164,6 +168,8 @@ def pairwise(
     if constraints is not None and not isinstance(constraints, Constraints):
         raise ValueError(f"constraints must be Constraints, not {constraints!r}")
     constraints = constraints or Constraints()
+    if past is not None and not isinstance(past, Past):
+        raise ValueError(f"past must be a Past, not {past!r}")
     weights = _checked_weights(data, weights)
     check_choice(("tied", "summed"), combine=combine)
     check_penalty(penalty)
@@ -180,6 +186,10 @@ def pairwise(
     else:
         counts = count_pairs(data, lags=(1,) if lags is None else lags, weights=weights)
         sequences, lags = data, None
+    if past is not None:
+        counts = past.counts + counts
+        past = past.among(counts)
+        start = past.model
     if is_whole(n_components) and n_components >= 1:  # type: ignore[operator]
         constraints.check(int(n_components), counts.n_symbols)
     may_refine = sequences is not None and refine is not False
@@ -225,13 +235,13 @@ def pairwise(
     constraints.check(k, counts.n_symbols)
     choice = choice or (StateChoice(k, k) if by_pairs else None)
     # 3. Decide, once, whether to refine, and by what.
-    decision = refinement.decide(sequences, counts, k)
+    decision = refinement.decide(sequences, counts, k, past)
     if estimate is not None:
         warn_of_noise(estimate.spectrum, k, goes_on=decision is not None)
     if decision is None:
         if estimate is None:
-            [alone] = with_constraints(alone=True, random_state=random_state)
-            return result(alone, None, "constraints", choice)
+            [fit] = with_constraints(alone=True, random_state=random_state)
+            return result(fit, None, "constraints", choice)
         if may_refine and n_init > 1:
             with warned_of_noise_later():
                 estimate = from_pairs(n_init=n_init)
@@ -240,14 +250,19 @@ def pairwise(
         return result(estimate, None, "pairs", choice)
     # 4. Choose where to start, ``n_init`` times.
     if constraints.states is not None:
-        fit = fit_of_labels(decision.data, constraints, k, weights)
-        if fit is not None:  # all states are labelled: there is nothing to climb
-            fit = replace(fit, shares=symbol_shares(fit.model, counts.symbol_counts))
+        labelled = fit_of_labels(decision.data, constraints, k, weights)
+        if labelled is not None:  # all states are labelled: there is nothing to climb
+            shares = symbol_shares(labelled.model, counts.symbol_counts)
+            labelled = replace(labelled, shares=shares)
             return PairwiseFit(
-                **vars(fit), counts=counts, pairs=None, refined=None, began="constraints"
+                **vars(labelled), counts=counts, pairs=None, refined=None, began="constraints"
             )
-    seeds = _seeds(random_state, n_init)
-    if constraints.distinguish_states:
+    seeds, statistics = _seeds(random_state, n_init), None
+    if past is not None:
+        alone = None if estimate is None else estimate.model
+        model, statistics = resumed(past, counts, alone, decision.data, constraints)
+        starts = iter([Start(model, "pairs" if model is alone else "the past", estimate)])
+    elif constraints.distinguish_states:
         starts = _starts_with_constraints(decision.data, k, refinement, with_constraints, seeds)
     elif estimate is None:
         starts = (overcomplete_start(decision.data, k, pair_smoothing, seed) for seed in seeds)
@@ -258,7 +273,7 @@ def pairwise(
     runs: list[tuple[Start, RefinedFit]] = []
     for begin in starts:
         if not any(begin.model == other.model for other, _ in runs):
-            runs.append((begin, refinement.run(begin.model, decision, callback)))
+            runs.append((begin, refinement.run(begin.model, decision, callback, statistics)))
     # 6. Keep the model of the highest likelihood.
     begin, refined = max(runs, key=lambda run: run[1].log_likelihood)
     refined = replace(refined, starts=tuple(fit.objective for _, fit in runs))
@@ -401,4 +416,5 @@ def _result(
     else:
         pairs = last
     step = (last.model, last.converged, last.history, last.starts)
-    return PairwiseFit(*step, counts, pairs, refined, began, choice=choice, shares=shares)
+    fit = PairwiseFit(*step, counts, pairs, refined, began, choice=choice, shares=shares)
+    return replace(fit, gained=last.gained)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from cohmm._validation import check_choice
 from cohmm.data.partitioned import Data
 from cohmm.data.sequences import Sequences
+from cohmm.data.vocabulary import codes_in
 from cohmm.evidence.cooccurrence import Cooccurrence
 from cohmm.evidence.windows import MOST_SYMBOLS, triple_counts
 from cohmm.learn.constraints import Constraints, PseudoCounts
-from cohmm.learn.learner import Callback, in_stage
+from cohmm.learn.learner import Callback, Fit, in_stage, symbol_shares
+from cohmm.learn.maximize import added, visits
 from cohmm.learn.pairs.pair_evidence import n_in_pairs
-from cohmm.learn.sequences.likelihood import encoded
+from cohmm.learn.sequences.likelihood import SequenceLikelihood, encoded, log_likelihood
 from cohmm.learn.sequences.refine import RefinedFit, most_passes, refine, worthwhile
-from cohmm.learn.sparsity import opened
+from cohmm.learn.sparsity import OPENING, opened
 from cohmm.learn.windows.window_ml import MAX_ITER, triple_maximum_likelihood
+from cohmm.model.convert import with_symbols
 from cohmm.model.hmm import HMM
+from cohmm.model.inference import Counts
 from cohmm.model.sampling import generator
 
 SMOOTHING = 0.1  # pseudo-observations of each symbol in each state
@@ -26,6 +32,46 @@ SHORT = 8  # symbols in a sequence, on average: its start and end are then part 
 WORTHWHILE_TRIPLES = 4e8  # distinct triples times K: about a minute of one core
 
 Refine = bool | Literal["auto", "sequences", "triples"]
+
+
+class Past(NamedTuple):
+    """What is left of data that was learned from, and is no longer there."""
+
+    counts: Cooccurrence
+    """Its pairs."""
+    model: HMM
+    statistics: Counts | None = None
+    """Its expected starts, transitions and emissions, if the model was refined."""
+
+    @classmethod
+    def of(cls, counts: Cooccurrence, model: HMM, fit: Fit | None) -> Past:
+        """By a fit, or, of a model that was read from a file, as if it had been refined."""
+        if isinstance(fit, RefinedFit):
+            return cls(counts, model, fit.statistics)
+        if fit is not None:
+            return cls(counts, model)
+        statistics = expected_statistics(model, counts.start_counts.sum(), counts.symbol_counts)
+        return cls(counts, model, statistics)
+
+    def weighted(self, decay: float) -> Past:
+        """The same, as if there had been ``decay`` times as much."""
+        statistics = self.statistics
+        if statistics is not None:
+            statistics = Counts(*(decay * count for count in statistics))
+        return Past(self.counts * decay, self.model, statistics)
+
+    def among(self, counts: Cooccurrence) -> Past:
+        """The same among the symbols of ``counts``, of which some may be new."""
+        model = with_symbols(self.model, counts.vocabulary, counts.n_symbols)
+        statistics = self.statistics
+        if statistics is not None and model is not self.model:
+            places = np.arange(self.model.n_symbols)
+            if counts.vocabulary is not None and self.model.vocabulary is not None:
+                places = codes_in(self.model.vocabulary, counts.vocabulary)
+            emissions = np.zeros((model.n_components, counts.n_symbols))
+            emissions[:, places] = statistics.emissions
+            statistics = statistics._replace(emissions=emissions)
+        return Past(self.counts, model, statistics)
 
 
 class Decision(NamedTuple):
@@ -79,8 +125,20 @@ class Refinement:
         beside = constraints.prior is not None or self.weights is not None
         return constraints.distinguish_states or beside
 
-    def decide(self, data: Data | None, counts: Cooccurrence, n_components: int) -> Decision | None:
-        """Whether and how a model of these counts is refined; None where it is not."""
+    def decide(
+        self,
+        data: Data | None,
+        counts: Cooccurrence,
+        n_components: int,
+        past: Past | None = None,
+    ) -> Decision | None:
+        """Whether and how a model of these counts is refined; None where it is not.
+
+        One that was refined goes on with the sequences that are new, and any other with all pairs.
+        """
+        if past is not None:
+            on = past.statistics is not None and self.refine is not False and data is not None
+            return Decision("sequences", data) if on and data is not None else None
         if self.constraints.states is not None:
             self._check_labels(data)
         elif not self.constraints.distinguish_states and n_components > (n := n_in_pairs(counts)):
@@ -123,8 +181,18 @@ class Refinement:
         if not isinstance(data, Sequences):
             raise ValueError("labels are for data in memory, not for parts of it")
 
-    def run(self, start: HMM, decision: Decision, callback: Callback | None) -> RefinedFit:
-        """From ``start`` to maximum likelihood, as was decided."""
+    def run(
+        self,
+        start: HMM,
+        decision: Decision,
+        callback: Callback | None,
+        statistics: Counts | None = None,
+    ) -> RefinedFit:
+        """From ``start`` to maximum likelihood, as was decided.
+
+        With ``statistics`` of data that came before, they are counted beside those of this data, as
+        online EM does: its M step is of both.
+        """
         evidence, data = decision
         smoothing = self.smoothing
         if smoothing is None:
@@ -144,17 +212,64 @@ class Refinement:
         if evidence == "triples":
             return refine_triples(start, data, callback=callback, **common)
         constraints = self.constraints
-        return refine(
+        prior = constraints.prior or (PseudoCounts() if constraints.distinguish_states else None)
+        if statistics is not None:
+            prior = PseudoCounts(
+                *(s + p for s, p in zip(statistics, prior or PseudoCounts(), strict=True))
+            )
+            common["sparsity"] = 0.0  # what it is for is in the statistics
+        fit = refine(
             start,
             data,
             weights=self.weights,
             states=constraints.states,
             learned=constraints.learned,
-            prior=constraints.prior or (PseudoCounts() if constraints.distinguish_states else None),
-            as_given=constraints.distinguish_states,
+            prior=prior,
+            as_given=constraints.distinguish_states or statistics is not None,
             callback=callback,
             **common,
         )
+        if statistics is None:
+            return fit
+        total = added(fit.statistics, statistics)
+        return replace(fit, statistics=total, shares=visits(total))
+
+
+def expected_statistics(model: HMM, n_sequences: float, symbol_counts: Any) -> Counts:
+    """What data with so many of each symbol is expected to count, without reading it.
+
+    At the maximum of the likelihood, tables are in proportion to their expected counts.
+    """
+    n = float(np.sum(symbol_counts))
+    visited = n * symbol_shares(model, symbol_counts)[:, None]
+    return Counts(
+        n_sequences * model.startprob,
+        (1 - n_sequences / n) * visited * model.transmat,
+        visited * model.emissionprob,
+    )
+
+
+def resumed(
+    past: Past, counts: Cooccurrence, pairs: HMM | None, data: Data, constraints: Constraints
+) -> tuple[HMM, Counts]:
+    """Where to go on with new ``data``, and the statistics that belong there.
+
+    At the model of the past, or at the estimate from all ``pairs``, whichever explains the new data
+    better.  Any state may emit any symbol then, also one that is new: a share `OPENING` of each is
+    as frequent as symbols are in all ``counts``.
+    """
+    model, statistics = past.model, past.statistics
+    assert statistics is not None
+    if "e" in constraints.learned and constraints.emissionprob is None:
+        frequency = counts.symbol_counts / counts.symbol_counts.sum()
+        emission = (1 - OPENING) * model.emissionprob + OPENING * frequency
+        model = HMM(model.startprob, model.transmat, emission, model.vocabulary)
+    if pairs is None or log_likelihood(model, data) >= log_likelihood(pairs, data):
+        return model, statistics
+    total = expected_statistics(pairs, counts.start_counts.sum(), counts.symbol_counts)
+    likelihood = SequenceLikelihood(encoded(pairs, data))
+    new = (likelihood.units * count for count in likelihood.expected(pairs).counts)
+    return pairs, Counts(*(np.maximum(a - b, 0.0) for a, b in zip(total, new, strict=True)))
 
 
 def refine_triples(
@@ -191,10 +306,10 @@ def refine_triples(
         callback=callback,
     )
     return RefinedFit(
-        **vars(fit),
+        **(vars(fit) | {"gained": fit.history[0].divergence - fit.divergence}),
         before=model,
-        gained=fit.history[0].divergence - fit.divergence,
         log_likelihood=-fit.divergence,
+        statistics=expected_statistics(fit.model, len(data), data.symbol_counts),
         window_passes=fit.n_iter,
         length=int(triples.n_triples),
         evidence="triples",

@@ -195,7 +195,10 @@ class Coder:
             if numbers is not None:
                 return numbers
         encoded = chunk.symbols.dictionary_encode()
-        indices = _plain_numbers(encoded.indices.fill_null(len(encoded.dictionary)))
+        places = encoded.indices
+        if places.null_count:  # a value to fill in is made with pandas, which takes long to import
+            places = places.fill_null(len(encoded.dictionary))
+        indices = _plain_numbers(places)
         symbols = [*encoded.dictionary.to_pylist(), None]
         codes: list[Any] = list(map(self._codes.get, symbols))
         for n in [n for n, code in enumerate(codes) if code is None]:

@@ -32,6 +32,7 @@ from cohmm.learn.sparsity import opened, weight_of, zeros_preferred
 from cohmm.learn.sqrt_parametrization import sample_windows
 from cohmm.learn.windows.window_law import TripleLaw, WindowLikelihood
 from cohmm.model.hmm import HMM
+from cohmm.model.inference import Counts
 from cohmm.model.sampling import generator
 
 WINDOW_PASSES = 20
@@ -55,6 +56,8 @@ class RefinedFit(Fit):
     gained : float
         Log-likelihood gained since, nats per symbol, smoothing included; of triples, per triple
         and without.
+    statistics : Counts
+        Expected starts, transitions and emissions of the data, by which `Past` goes on.
     log_likelihood : float
         That of the model, nats per symbol, smoothing included; of triples, per triple, without, and
         less that of their own law.
@@ -70,8 +73,9 @@ class RefinedFit(Fit):
     """
 
     before: HMM = field(repr=False)
-    gained: float
+    gained: float = field(kw_only=True)
     log_likelihood: float
+    statistics: Counts = field(repr=False)
     window_passes: int
     length: float
     evidence: Literal["sequences", "triples"]
@@ -227,6 +231,11 @@ def refine(
         before=model,
         gained=reached - first.log_likelihood,
         log_likelihood=reached,
+        statistics=Counts(
+            n * counts.starts[order],
+            n * counts.transitions[np.ix_(order, order)],
+            n * counts.emissions[order],
+        ),
         window_passes=window_passes,
         length=n,
         evidence="sequences",

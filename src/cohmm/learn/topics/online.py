@@ -221,7 +221,7 @@ def grown_htmm(
     record = Record(callback)
     no_documents = Documents(np.empty(0, np.int32), np.zeros(1, np.int64), before.vocabulary)
     _, documents = in_common_words(no_documents, documents)
-    past = Past.of(before, _counts(before).scaled(decay), documents.vocabulary)
+    past = Past.of(before, _counts(before) * decay, documents.vocabulary)
     counts = _summed(before, documents, decay, weights)
     start = _start(before, documents, counts)
     # 1. pairs
@@ -283,7 +283,7 @@ def _counts(fit: TopicFit) -> Cooccurrence:
 
 def _summed(fit: TopicFit, new: Documents, decay: float, weights: Any) -> Cooccurrence:
     """The pairs of the documents so far, and of new ones."""
-    counts = _counts(fit).scaled(decay)
+    counts = _counts(fit) * decay
     return counts + count_documents(new, counts.lags, weights)
 
 
