@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from cohmm import (
     HMM,
     HTMM,
     Cooccurrence,
     Documents,
-    EvidenceWarning,
     Triples,
     Windows,
     count_pairs,
@@ -49,6 +47,5 @@ def test_topics() -> None:
         topics = HTMM.load(FOLDER / f"{name}.cohmm")
         assert topics.top_words(2) == [["money", "bank"], ["sun", "rain"]]
         np.testing.assert_allclose(topics.transform(TEXTS[:1]), shares, rtol=1e-8)
-    with pytest.warns(EvidenceWarning):  # there is little to learn from
-        topics.partial_fit(["rain and wind", "loan of the bank"])  # from the counts in its file
+    topics.partial_fit(["rain and wind", "loan of the bank"])  # from the counts in its file
     assert "wind" in topics.vocabulary_

@@ -706,13 +706,13 @@ def test_states_that_refinement_sees_are_not_called_noise() -> None:
     model = PairwiseHMM(6, random_state=0).fit(X)  # a warning would be an error
     assert model.pair_fit_.spectrum.n_detectable in (4, 5)
     assert model.model_.distance(truth).emission < 0.2
-    with pytest.warns(UserWarning, match="mostly noise"):
+    with pytest.warns(UserWarning, match="these pairs can show 1 state"):
         PairwiseHMM(6, refine=False, random_state=0).fit(X)
 
 
 @pytest.mark.filterwarnings("default::cohmm.EvidenceWarning")
 def test_a_warning_points_at_the_line_of_the_user() -> None:
-    with pytest.warns(UserWarning, match="mostly noise") as heard:
+    with pytest.warns(UserWarning, match="these pairs can show 1 state") as heard:
         PairwiseHMM(4, random_state=0).fit(np.random.default_rng(0).integers(0, 5, 300))
     assert {Path(warning.filename).name for warning in heard} == {Path(__file__).name}
 

@@ -187,6 +187,7 @@ def test_a_long_document_is_a_ribbon_without_words(topics: HTMM) -> None:
     assert (np.diff(lines) >= 0).all()
 
 
+@pytest.mark.filterwarnings("ignore::cohmm.EvidenceWarning")  # there are fewer in so few words
 def test_the_tenth_topic_and_more_share_a_colour() -> None:
     words = [f"w{n}" for n in range(24)]
     topics = HTMM(12, lags=1, random_state=0)

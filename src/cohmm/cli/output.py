@@ -7,6 +7,7 @@ import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -122,17 +123,24 @@ class Rows:
         vocabulary, n_symbols = symbols
         labels = range(n_symbols) if vocabulary is None else vocabulary
         are_numbers = all(isinstance(label, int) for label in labels)
-        self._labels = pa.array(labels if are_numbers else map(str, labels))
+        self._symbols = list(labels) if are_numbers else list(map(str, labels))
         group: str | None = layout["group"]
         names: dict[str, Any] = {} if group is None else {group: pa.string()}
         if each_symbol:
             names = names or {"sequence": pa.int64()}
             if group or layout["order"]:
                 names["row"] = pa.int64()
-            names |= {"position": pa.int64(), "symbol": self._labels.type}
+            names |= {"position": pa.int64(), "symbol": pa.int64() if are_numbers else pa.string()}
         if clash := names.keys() & answers.keys():
             raise ValueError(f"the column {clash.pop()!r} has the name of an answer: rename it")
         self.schema = pa.schema([*names.items(), *answers.items()])
+
+    @cached_property
+    def _labels(self) -> Any:
+        """Made where a table is: to make an array, Arrow imports pandas, which takes long."""
+        import pyarrow as pa
+
+        return pa.array(self._symbols)
 
     def table(self, batch: FileSequences, *answers: Any) -> Any:
         """The rows of a batch, with a column of each answer."""

@@ -647,7 +647,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         callback: Callback | None = None,
     ) -> Self:
         check_choice(("error", "missing", "rare"), unseen=self.unseen)
-        if self.end:
+        if self.end and past is None:  # one session more may add its end to earlier ones
             check_ends(data)
         constraints = self._tables.constraints(
             self.n_components,

@@ -222,7 +222,7 @@ def search(judge: Callable[[int], float], first: int, most: int, fineness: int) 
     apart than 1, or a ``fineness``-th of the best.
 
     >>> sorted(search(lambda k: -abs(k - 9), first=4, most=100, fineness=8))
-    [4, 6, 7, 8, 9, 10, 11, 13, 19]
+    [1, 2, 4, 6, 7, 8, 9, 10, 11, 14, 21]
     """
     scores: dict[int, float] = {}
 
