@@ -38,7 +38,7 @@ def made_up_speeches(n_speeches: int) -> Corpus:
     return Corpus("made up", tuple(map(" ".join, documents)), ((),) * n_speeches, names)
 
 
-n_speeches, n_topics = (60, 5) if options.quick else (233, 12)
+n_speeches, n_topics = (60, 3) if options.quick else (233, 12)
 try:
     corpus = sotu()
     print("data: addresses on the State of the Union")

@@ -24,6 +24,7 @@ from cohmm.plots import (
     plot_selection,
     plot_spectrum,
     plot_topic_map,
+    plot_topic_tree,
     plot_topics_over,
     plot_transitions,
 )
@@ -44,6 +45,7 @@ DRAWN = {
     "plot_selection": lambda m, t, ax: plot_selection(CHOSEN, ax),
     "plot_spectrum": lambda m, t, ax: plot_spectrum(m, ax),
     "plot_topic_map": lambda m, t, ax: plot_topic_map(t, ax),
+    "plot_topic_tree": lambda m, t, ax: plot_topic_tree(t.tree(), ax),
     "plot_topics_over": lambda m, t, ax: plot_topics_over(t.over(by=[1990, 1991] * 100), ax),
     "plot_transitions": lambda m, t, ax: plot_transitions(m, ax),
 }

@@ -74,7 +74,7 @@ class AnomalyDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     [1, -1]
     >>> odd = detector.explain(cut)[0]
     >>> odd.position, odd.symbol, odd.expected[0][0]
-    (3, '<end>', 'close')
+    (3, '<end>', 'read')
     """
 
     model_: PairwiseHMM

@@ -441,7 +441,7 @@ class PairwiseHMM(DensityMixin, BaseEstimator):  # type: ignore[misc]
         >>> model.startprob_, model.transmat_, model.emissionprob_ = [1], [[1]], [[.5, .3, .2]]
         >>> sequences, states = model.sample(n_sequences=2, random_state=0)
         >>> [len(sequence) for sequence in sequences], states.shape
-        ([6, 4], (10,))
+        ([14, 1], (15,))
         """
         seed = self.random_state if random_state is None else random_state
         if n_sequences is None and not self.end:

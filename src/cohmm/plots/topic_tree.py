@@ -31,6 +31,7 @@ def plot_topic_tree(tree: TopicTree[object], ax: Axes | None = None) -> Axes:
     ]
     with canvas(ax, height=max(1.2, ROW * k + 0.6)) as ax:
         ax.set_xlabel("cost of the merge, nats per 1,000 words")
+        ax.set_ylabel("topic")
         if k == 1:
             ax.set_yticks([5], names[:1])
             return ax
