@@ -53,9 +53,12 @@ def test_top_words_lie_in_their_intervals(sample: TopicSample, fit: TopicFit) ->
 
 
 def test_the_share_that_keeps_its_topic_lies_in_its_interval() -> None:
-    """It is estimated too large, by more than it varies: the bias is part of the error."""
+    """It is estimated too large, by more than it varies: the bias is part of the error.
+
+    After one pass over the documents; after more, seven of these ten intervals hold it.
+    """
     sample = sample_htmm(1000, n_components=10, n_words=1000, random_state=7)
-    fit = htmm(sample.documents, 10, random_state=0)
+    fit = htmm(sample.documents, 10, refine=1, random_state=0)
     stays = 0.8 + 0.2 * (1 + 0.3) / (1 + 10 * 0.3)  # E p^2 / E p of Dirichlet's law
     low, high = (table.transitions for table in topic_errors(fit, sample.documents).interval(0.9))
     assert fit.transitions.diagonal().mean() > stays + 0.005

@@ -200,9 +200,9 @@ def test_the_command_says_which_and_why(
     from cohmm.cli import app
 
     train, new = tmp_path / "train.txt", tmp_path / "new.txt"
-    train.write_text("".join(f"{' '.join(session)}\n" for session in list(logs[0])[:60]))
+    train.write_text("".join(f"{' '.join(session)}\n" for session in list(logs[0])[:200]))
     new.write_text("connect login read logout\nconnect login read lock\n")
-    command = ["anomalies", str(train), str(new), "--false-alarms", ".05", "-k", "4", "--end"]
+    command = ["anomalies", str(train), str(new), "--false-alarms", ".05", "-k", "8", "--end"]
     shown = CliRunner().invoke(app, [*command, "-o", str(tmp_path / "d.cohmm")])
     assert shown.exit_code == 0, shown.stderr
     assert "1 of 2 sequences is an anomaly; of normal ones" in shown.stdout

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cohmm.cli import options
-from cohmm.cli.app import plural, print_result, table_of
+from cohmm.cli.app import plural, print_result
 from cohmm.cli.files import check_output, sequences_of
 from cohmm.cli.progress import working
 
@@ -81,26 +81,18 @@ def anomalies(
         f"{'is an anomaly' if len(alarms) == 1 else 'are anomalies'}; of normal ones "
         f"{low:.2%} to {high:.2%} would be"
     ]
-    rows = [_row(one) for one in found[:MAX_ROWS]]
-    head = ["sequence", "score", "event", "surprise", "it is", "expected"]
-    more = len(found) - MAX_ROWS
-    print_result(
-        json,
-        summary,
-        lines,
-        *([table_of(head, rows, left=[0, 4, 5])] if rows else []),
-        *([f"... and {more:,} more"] if more > 0 else []),
-    )
+    lines += [_line(one) for one in found[:MAX_ROWS]]
+    if len(found) > MAX_ROWS:
+        lines.append(f"... and {len(found) - MAX_ROWS:,} more")
+    print_result(json, summary, lines)
 
 
-def _row(one: dict[str, Any]) -> list[str]:
+def _line(one: dict[str, Any]) -> str:
+    """An anomaly, and its oddest event."""
     event = one["events"][0]
-    expected = "  ".join(f"{label} {probability:.2f}" for label, probability in event["expected"])
-    return [
-        one["sequence"],
-        f"{one['score']:.2f}",
-        str(event["position"]),
-        f"{event['surprise']:.1f}",
-        "missing" if event["symbol"] is None else str(event["symbol"]),
-        expected,
-    ]
+    expected = ", ".join(f"{label} {probability:.2f}" for label, probability in event["expected"])
+    symbol = "missing" if event["symbol"] is None else event["symbol"]
+    return (
+        f"{one['score']:8.2f}  {one['sequence']}: event {event['position']} is {symbol}, "
+        f"a surprise of {event['surprise']:.1f} nats; expected {expected}"
+    )
