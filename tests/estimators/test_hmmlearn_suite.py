@@ -71,3 +71,19 @@ def test_the_casino_is_found_out_at_least_as_well() -> None:
     guess = fit.fit(train).predict(test)
     right = (guess == states[10_000:]).mean()
     assert max(right, 1 - right) > 0.75
+
+
+def test_an_estimator_from_a_fitted_model_of_hmmlearn() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (300, 1))
+    theirs = CategoricalHMM(2, n_iter=5, random_state=0).fit(X, [100, 200])
+    ours = PairwiseHMM.from_hmmlearn(theirs)
+    assert ours.n_components == 2
+    np.testing.assert_allclose(ours.emissionprob_, theirs.emissionprob_)
+    assert ours.score(X, [100, 200]) == pytest.approx(theirs.score(X, [100, 200]))
+    # The best path need not be the only one.
+    assert ours.decode(X, [100, 200])[0] == pytest.approx(theirs.decode(X, [100, 200])[0])
+    named = PairwiseHMM.from_hmmlearn(theirs, vocabulary="abcd")
+    np.testing.assert_array_equal(named.predict(["a", "d", "b"]), ours.predict([[0, 3, 1]]))
+    ours.fit(X, [100, 200])  # starts from what it took over
+    assert ours.score(X, [100, 200]) >= theirs.score(X, [100, 200]) - 1e-6

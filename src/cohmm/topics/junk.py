@@ -35,6 +35,7 @@ import numpy as np
 
 from cohmm.data.documents import Documents
 from cohmm.kernels.types import Floats, Ints
+from cohmm.learn.topics.twins import TWINS
 from cohmm.model.topic_model import TopicModel
 
 SUBSTANTIAL = 0.1  # of a document's words
@@ -45,7 +46,6 @@ MIN_DOCUMENTS = 5.0
 MIN_FAIR_SHARE = 1 / 20  # of the documents that a topic has where all have equally many
 NEAR_OTHERS = 0.55  # total variation
 WIDESPREAD = 1 / 2  # of the effective number of all documents
-TWINS_WITHIN = 0.3  # total variation
 
 DIGIT = re.compile(r"\d")
 CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]{3,}", re.IGNORECASE)
@@ -168,7 +168,7 @@ def code_words(documents: Documents) -> tuple[Ints, Ints]:
     return codes, numbers
 
 
-def twins(components: Any, within: float = TWINS_WITHIN) -> list[tuple[int, int]]:
+def twins(components: Any, within: float = TWINS) -> list[tuple[int, int]]:
     """Pairs of topics, rows of (K, V), that are nearer than a total variation of ``within``.
 
     >>> twins([[.5, .5, 0], [0, .1, .9], [.6, .4, 0]])
