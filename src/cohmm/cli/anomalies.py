@@ -62,7 +62,7 @@ def anomalies(
             detector.save(output)
     alarms = [int(s) for s in scores.argsort(kind="stable") if scores[s] < 0]
     low, high = detector.false_alarm_interval_
-    found = [
+    explained = [
         {
             "sequence": data.name_of(s),
             "score": float(scores[s]),
@@ -74,16 +74,16 @@ def anomalies(
         "sequences": len(data),
         "anomalies": len(alarms),
         "false_alarms": [low, high],
-        "found": found,
+        "found": explained,
     }
     lines = [
         f"{len(alarms):,} of {plural(len(data), 'sequence')} "
         f"{'is an anomaly' if len(alarms) == 1 else 'are anomalies'}; of normal ones "
         f"{low:.2%} to {high:.2%} would be"
     ]
-    lines += [_line(one) for one in found[:MAX_ROWS]]
-    if len(found) > MAX_ROWS:
-        lines.append(f"... and {len(found) - MAX_ROWS:,} more")
+    lines += [_line(one) for one in explained[:MAX_ROWS]]
+    if len(explained) > MAX_ROWS:
+        lines.append(f"... and {len(explained) - MAX_ROWS:,} more")
     print_result(json, summary, lines)
 
 

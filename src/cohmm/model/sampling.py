@@ -109,12 +109,6 @@ def start_at(model: HMM, currstate: int | None) -> Floats:
     return np.asarray(np.eye(model.n_components)[currstate])
 
 
-def _choose(cumulative: Floats, rng: np.random.Generator) -> Ints:
-    """One column per row, by inversion."""
-    uniforms = rng.random(len(cumulative)) * cumulative[:, -1]
-    return np.asarray((cumulative <= uniforms[:, None]).sum(axis=1), np.int32)
-
-
 def _check_ends(first: Floats, transmat: Floats, ends: Floats) -> None:
     """Refuse a chain whose sequences end before their first symbol, or are as good as endless."""
     at_once = float(first @ ends)
